@@ -1,17 +1,26 @@
 import type { MessagingAccess } from "@harrier/contracts";
+import { faultPoints } from "@harrier/service";
 import { runFleet, runThings } from "@harrier/simulator";
 import type { Stack } from "@harrier/stack";
 import { eventually, type RabbitMq, startRabbitMq, uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ActionView } from "./dmf/things.ts";
 import { allowTargetTokens } from "./support/replicas.ts";
 import { resilientAdmin } from "./support/resilient-admin.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
 let broker: RabbitMq;
 let stack: Stack;
+/** The replicas that ended by themselves, in order: what is ended for a restart is not among them. */
+const killed: string[] = [];
 beforeAll(async () => {
   broker = await startRabbitMq();
-  stack = await startAnsweringStack({ amqp: { url: broker.url, managementUrl: broker.managementUrl }, replicas: { dmf: 2 } });
+  const print = (line: string): void => {
+    const [, replica] = /^\[(dmf-\d)\] ended \(SIGKILL\)/.exec(line) ?? [];
+    if (replica !== undefined) killed.push(replica);
+    process.stderr.write(`${line}\n`);
+  };
+  stack = await startAnsweringStack({ amqp: { url: broker.url, managementUrl: broker.managementUrl }, replicas: { dmf: 2 }, print });
   await allowTargetTokens(stack);
 });
 afterAll(async () => {
@@ -21,18 +30,21 @@ afterAll(async () => {
 
 const each = 1_000;
 const limitMs = 600_000;
-const points = ["dmf.message.after-handled", "dmf.message.after-ack", "dmf.publish.before-confirm", "dmf.publish.after-confirm"];
-interface ActionView {
-  id: number;
-  detailStatus: string;
-}
+/** At these passes both replicas are killed: a group is a page of messages out or more, and hundreds of messages in. */
+const faults = faultPoints
+  .filter((point) => point.startsWith("dmf."))
+  .map((point) => ({ point, pass: point.startsWith("dmf.publish.") ? 1 : 20 }));
+/** The broker is killed as well at these, where dmf has lost something half done of each direction. */
+const brokerKills: readonly string[] = ["dmf.message.after-handled", "dmf.publish.before-confirm"];
 
 test("a rollout over 1,000 things and 1,000 HTTP devices ends with one action each and whole histories, whatever of messaging is killed", async () => {
   const api = resilientAdmin(stack);
   const name = uniqueName("both");
   const made = await api.settle<MessagingAccess>("system/amqp/dmf", { method: "POST" });
   const url = Object.values(made.answer.body.users)[0]?.amqpUri ?? "";
-  const idsOf = (kind: string) => Array.from({ length: each }, (_, i) => `${name}-${kind}-${i}`);
+  // each group has things and HTTP devices, and there is a group more than faults, which ends it in peace
+  const groups = Array.from({ length: faults.length + 1 }, (_, n) => `g${n}`);
+  const idsOf = (kind: string) => Array.from({ length: each }, (_, i) => `${name}-${groups[i % groups.length]}-${kind}-${i}`);
   const things = await runThings({ url, ids: idsOf("amqp") });
   const devices = idsOf("http").map((controllerId) => ({ controllerId, token: `token-${controllerId}` }));
   const bodies = devices.map(({ controllerId, token }) => ({ controllerId, securityToken: token }));
@@ -53,33 +65,44 @@ test("a rollout over 1,000 things and 1,000 HTTP devices ends with one action ea
       name,
       distributionSetId: set.answer.body[0]?.id,
       targetFilterQuery: `controllerId==${name}-*`,
-      amountGroups: 8,
+      groups: groups.map((group) => ({ name: group, targetFilterQuery: `controllerId==${name}-${group}-*`, targetPercentage: 100 })),
       successCondition: { condition: "THRESHOLD", expression: "50" },
-      successAction: { action: "NEXTGROUP", expression: "" },
+      successAction: { action: "PAUSE", expression: "" },
     },
   });
   const id = rollout.answer.body.id;
   const statusOf = async () => (await api.get<{ status: string }>(`rollouts/${id}`)).status;
-  await eventually(async () => expect(await statusOf()).toBe("ready"), limitMs, 500);
+  const isNow = (status: string) => eventually(async () => expect(await statusOf()).toBe(status), limitMs, 200);
+  const move = async (how: string) =>
+    expect((await api.settle(`rollouts/${id}/${how}`, { method: "POST" })).answer.status).toBeLessThan(300);
+  await isNow("ready");
   const fleet = runFleet({ baseUrl: stack.baseUrl, devices, pollSeconds: 5, fail: 0 });
+  const killedAt: string[] = [];
   try {
-    // each fault meets a part of the rollout: it starts when the one before has, and the broker is killed in the middle of two of them
-    expect((await api.settle(`rollouts/${id}/start`, { method: "POST" })).answer.status).toBeLessThan(300);
-    for (const [n, point] of points.entries()) {
-      for (const index of [0, 1]) await stack.restart("dmf", index, `${point}:20`);
-      if (n % 2 === 1) {
+    for (const [n, { point, pass }] of faults.entries()) {
+      // while the rollout is paused the next group is still untouched: what it will send and get reaches the point for certain
+      const before: number[] = [];
+      for (const index of [0, 1]) {
+        before.push(deathsOf(index));
+        await stack.restart("dmf", index, `${point}:${pass}`);
+      }
+      await move(n === 0 ? "start" : "resume");
+      await eventually(() => expect([0, 1].some((index) => deathsOf(index) > (before[index] ?? 0))).toBe(true), limitMs, 20);
+      killedAt.push(point);
+      if (brokerKills.includes(point)) {
         await broker.kill();
         await broker.restart();
       }
-      const finished = things.report().finished;
-      if (finished < each)
-        await eventually(() => expect(things.report().finished).toBeGreaterThan(Math.min(finished + 50, each) - 1), limitMs, 200);
+      await isNow("paused");
     }
-    await eventually(async () => expect(await statusOf()).toBe("finished"), limitMs, 1_000);
+    await move("resume");
+    await isNow("finished");
   } finally {
     await fleet.stop();
     await things.stop();
   }
+  expect(killedAt).toEqual(faults.map(({ point }) => point));
+  expect(brokerKills.every((point) => killedAt.includes(point))).toBe(true);
   const wrong: string[] = [];
   const controllerIds = [...idsOf("amqp"), ...idsOf("http")];
   const check = async (): Promise<void> => {
@@ -102,3 +125,8 @@ test("a rollout over 1,000 things and 1,000 HTTP devices ends with one action ea
   await Promise.all(Array.from({ length: 8 }, check));
   expect(wrong).toEqual([]);
 });
+
+/** How often a replica has ended by itself so far. */
+function deathsOf(index: number): number {
+  return killed.filter((replica) => replica === `dmf-${index}`).length;
+}

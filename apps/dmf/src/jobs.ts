@@ -8,6 +8,9 @@ interface Deps {
   readonly refusals: Refusals;
 }
 
+/** Services start in any order: controller may not answer yet, or not read what management is still to make. */
+const graceMs = 10_000;
+
 /** All background jobs of dmf. Messages that come in are no job: the broker brings them. */
 export const jobs = {
   tenants: every<Pick<Deps, "tenants">>({
@@ -16,6 +19,7 @@ export const jobs = {
     everyMs: 2_000,
     work: ({ tenants }) => tenants.refresh(),
     failure: "controller cannot be asked for tenants",
+    graceMs,
   }),
   messages: every<Pick<Deps, "send">>({
     does: "Sends messages to things, from the outbox of controller and in its order.",
@@ -24,6 +28,7 @@ export const jobs = {
     restMs: 1_000,
     work: ({ send }) => send(),
     failure: "messages to things could not be sent; they are sent again",
+    graceMs,
   }),
   refusals: every<Pick<Deps, "refusals">>({
     does: "Tells controller how many messages of things were refused, and why.",

@@ -17,7 +17,7 @@ export function createMessageMetrics(registry: Metrics["registry"]): MessageMetr
   });
   const sent = new Counter({
     name: "harrier_dmf_sent_total",
-    help: "Messages to things, by outcome: sent, dropped because their exchange is gone, or postponed because their virtual host takes none",
+    help: "Messages to things, by outcome: sent, dropped because their exchange is gone, or postponed because their virtual host takes none or a queue is full",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -17,7 +17,7 @@ export interface TenantsDeps {
   refused(tenantId: number, refusal: RefusedMessage): void;
   /** Counts messages by what became of them. */
   count(outcome: "handled" | RefusalKind): void;
-  fault(name: "dmf.message.after-handled" | "dmf.message.after-ack"): void | Promise<void>;
+  fault(name: "dmf.message.before-handled" | "dmf.message.after-handled" | "dmf.message.after-ack"): void | Promise<void>;
 }
 
 /** A tenant whose things may speak, with its connection. */
@@ -110,12 +110,13 @@ export class Tenants {
     const { controller, count, fault } = this.#deps;
     // an answer that the broker does not take must not bring its ping back
     if (work.incoming.kind === "ping") work.settle("done");
-    const answerPing = (exchange: string, correlationId: string) => {
+    const answerPing = async (exchange: string, correlationId: string): Promise<void> => {
       const headers = { type: "PING_RESPONSE", tenant: tenant.tenant };
       const options = { contentType: "text/plain", correlationId, headers };
-      return host.publish([{ exchange, content: Buffer.from(String(Date.now())), options }], () => undefined);
+      await host.publish([{ exchange, content: Buffer.from(String(Date.now())), options }]);
     };
     try {
+      await fault("dmf.message.before-handled");
       await handleMessage({ controller, answerPing }, { tenant, ...work, signal });
       await fault("dmf.message.after-handled");
       if (work.incoming.kind !== "ping") work.settle("done");

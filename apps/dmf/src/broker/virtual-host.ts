@@ -21,6 +21,14 @@ export interface Outgoing {
   readonly options: Options.Publish;
 }
 
+/** What has become of messages that were published: these have not reached a queue. */
+export interface Fates {
+  /** Their client has removed their exchange. */
+  readonly dropped: readonly Outgoing[];
+  /** A queue behind their exchange is full. */
+  readonly refused: readonly Outgoing[];
+}
+
 /** So many messages are handled at a time; the broker keeps the others. */
 const prefetch = 64;
 const connectMs = 10_000;
@@ -28,6 +36,8 @@ const heartbeatSeconds = 10;
 const confirmMs = 8_000;
 const retries = { firstMs: 200, maxMs: 5_000 };
 const stopMs = 2_000;
+/** The channel's answers about one exchange, by AMQP's codes: access refused, not found, locked, of another kind. Others are about the connection. */
+const refusals: ReadonlySet<unknown> = new Set([403, 404, 405, 406]);
 /** The existence of a reply exchange is looked up again after this time. */
 const knownMs = 60_000;
 
@@ -75,10 +85,15 @@ export class VirtualHost {
   }
 
   /**
-   * Publishes messages in this order and waits until the broker has all of them. Messages to exchanges that their client has removed are dropped, as by
-   * hawkBit; `onDropped` learns of them. Rejects if the connection is away or breaks, and after `deadline` (epoch ms), when nothing has been sent.
+   * Publishes messages in this order and waits until the broker has said of each what became of it. Messages to exchanges that their client has removed
+   * are dropped, as by hawkBit. Rejects if the connection is away or breaks, and after `deadline` (epoch ms), when nothing has been sent. `onPublished`
+   * is called when all are on their way and nothing has been confirmed.
    */
-  async publish(messages: readonly Outgoing[], onDropped: (message: Outgoing) => void, deadline = Number.POSITIVE_INFINITY): Promise<void> {
+  async publish(
+    messages: readonly Outgoing[],
+    deadline = Number.POSITIVE_INFINITY,
+    onPublished: () => void | Promise<void> = () => undefined,
+  ): Promise<Fates> {
     const open = this.#open;
     if (open === undefined) throw new Error(`virtual host ${this.vhost} is not connected`);
     try {
@@ -86,11 +101,22 @@ export class VirtualHost {
       const missing = new Set<string>();
       for (const exchange of exchanges) if (!(await this.#exists(open, exchange))) missing.add(exchange);
       if (Date.now() > deadline) throw new Error("too late: another replica may send by now");
-      for (const message of messages) {
-        if (missing.has(message.exchange)) onDropped(message);
-        else open.publisher.publish(message.exchange, "", message.content, message.options);
-      }
-      await orTimeout(open.publisher.waitForConfirms(), open.ended.signal);
+      const dropped: Outgoing[] = [];
+      const refused: Outgoing[] = [];
+      const answered = messages.map((message) => {
+        if (missing.has(message.exchange)) return void dropped.push(message);
+        return new Promise<void>((resolve) => {
+          open.publisher.publish(message.exchange, "", message.content, message.options, (error: unknown) => {
+            if (error) refused.push(message);
+            resolve();
+          });
+        });
+      });
+      await onPublished();
+      await orTimeout(Promise.all(answered), open.ended.signal);
+      // a channel that closes calls back too, and then nothing is known of its messages
+      if (open.ended.signal.aborted) throw new Error("the connection has ended");
+      return { dropped, refused };
     } catch (error) {
       this.#known.clear();
       this.#give(open);
@@ -108,7 +134,7 @@ export class VirtualHost {
     const exists = await orTimeout(channel.checkExchange(exchange), ended.signal).then(
       () => true,
       (error: { code?: number }) => {
-        if (error.code === 404) return false;
+        if (refusals.has(error.code)) return false;
         throw error;
       },
     );

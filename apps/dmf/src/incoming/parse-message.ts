@@ -3,9 +3,8 @@ import {
   dmfActionUpdate,
   dmfAttributes,
   dmfAutoConfirm,
-  dmfExchanges,
-  dmfNames,
   dmfThing,
+  isReplyExchange,
   newControllerId,
 } from "@harrier/contracts";
 import { z } from "zod";
@@ -133,15 +132,12 @@ function thingOf(headers: Readonly<Record<string, unknown>>): string {
   throw new RefusedMessage("missing-thing", "the header thingId is missing, or no id of a target");
 }
 
-const reserved: ReadonlySet<string> = new Set([...Object.keys(dmfExchanges), dmfNames.sieExchange]);
-
 function replyToOf({ properties: { replyTo } }: RawMessage): string {
   const name = text(replyTo);
-  // the broker's own exchanges, and those that things speak to, are nobody's reply exchange
-  if (name !== undefined && (/^amq\.(?!gen-)/.test(name) || reserved.has(name)))
-    throw new RefusedMessage("missing-reply-to", "reply_to names an exchange of the broker");
-  if (name !== undefined && name.length <= 255 && !name.includes("\u0000")) return name;
-  throw new RefusedMessage("missing-reply-to", "there is no property reply_to");
+  if (name === undefined) throw new RefusedMessage("missing-reply-to", "there is no property reply_to");
+  if (!isReplyExchange(name))
+    throw new RefusedMessage("missing-reply-to", "reply_to names an exchange of the broker, or none that there can be");
+  return name;
 }
 
 function bodyOf<T>({ content, properties }: RawMessage, schema: z.ZodType<T>): T {

@@ -1,5 +1,7 @@
 import type { DeviceMessage } from "@harrier/rpc";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { Fates, Outgoing } from "../broker/virtual-host.ts";
+import { FullExchanges } from "./full-exchanges.ts";
 import { createSender, type SendDeps } from "./send-messages.ts";
 
 beforeEach(() => {
@@ -24,28 +26,41 @@ interface Asked {
   confirmed: string;
   dropped: readonly number[];
   connected: readonly number[];
+  full: readonly object[];
+  resting: readonly object[];
 }
 
 /** A sender that reads the same page again and again, with what it asks for, publishes and counts. */
-function senderOf(hosts: Readonly<Record<string, boolean>>) {
+function senderOf(hosts: Record<string, boolean | "full" | "away">, exchanges = 1) {
   const published: string[] = [];
   const asked: Asked[] = [];
   const counted: [string, number][] = [];
   const ids: Readonly<Record<string, number>> = { broken: 1, good: 2 };
-  const publish = async (vhost: string, messages: readonly unknown[]) => {
-    if (hosts[vhost] !== true) throw new Error("403 ACCESS_REFUSED");
-    published.push(...messages.map(() => vhost));
+  const publish = async (vhost: string, messages: readonly Outgoing[]): Promise<Fates> => {
+    if (hosts[vhost] === false || hosts[vhost] === "away") throw new Error("403 ACCESS_REFUSED");
+    const { full = [], taken = messages } = Object.groupBy(messages, () => (hosts[vhost] === "full" ? "full" : "taken"));
+    published.push(...(hosts[vhost] === "full" ? [] : taken).map(() => vhost));
+    return { dropped: [], refused: full };
   };
   const send = createSender({
     controller: {
       readDeviceMessages: async (request: Asked) => {
         asked.push(request);
-        const messages = Object.keys(hosts).map((vhost) => ({ ...to(vhost), tenantId: ids[vhost] ?? 0 }));
+        const messages = Object.keys(hosts).flatMap((vhost) =>
+          Array.from({ length: exchanges }, (_, n) => ({
+            ...to(vhost),
+            tenantId: ids[vhost] ?? 0,
+            exchange: n === 0 ? "reply" : `reply-${n}`,
+          })),
+        );
         return { leading: true, messages, position: "behind", more: false };
       },
     },
-    hostOf: (vhost: string) => ({ publish: (messages: readonly unknown[]) => publish(vhost, messages) }),
-    connected: () => Object.keys(hosts).map((vhost) => ({ vhost, tenantId: ids[vhost] ?? 0 })),
+    hostOf: (vhost: string) => ({ publish: (messages: readonly Outgoing[]) => publish(vhost, messages) }),
+    connected: () =>
+      Object.keys(hosts)
+        .filter((vhost) => hosts[vhost] !== "away")
+        .map((vhost) => ({ vhost, tenantId: ids[vhost] ?? 0 })),
     baseUrl: "http://localhost",
     count: (outcome: string, n: number) => void (n > 0 && outcome !== "sent" && counted.push([outcome, n])),
     fault: () => undefined,
@@ -84,4 +99,87 @@ it("where no virtual host takes anything all wait, however long", async () => {
     await expect(send()).rejects.toThrow("ACCESS_REFUSED");
   }
   expect([counted, asked.at(-1)?.confirmed]).toEqual([[], ""]);
+});
+
+it("after an outage of all of them a virtual host that is the last to be connected again is waited for like any other", async () => {
+  const hosts: Record<string, boolean | "away"> = { broken: "away", good: "away" };
+  const { send, counted, published } = senderOf(hosts);
+  for (const second of [0, 60]) {
+    vi.setSystemTime(second * 1_000);
+    await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+  }
+  hosts["good"] = true;
+  vi.setSystemTime(61_000);
+  await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+  hosts["broken"] = true;
+  vi.setSystemTime(62_000);
+  await send();
+  expect([counted, published.toSorted()]).toEqual([[], ["broken", "good"]]);
+});
+
+it("messages of a full queue wait with the position, which goes on, and are told again when they have rested", async () => {
+  const hosts: Record<string, boolean | "full"> = { broken: "full", good: true };
+  const { send, published, asked, counted } = senderOf(hosts);
+  await send();
+  expect([published, counted]).toEqual([["good"], [["postponed", 1]]]);
+  // while it rests it is not tried, its exchange alone is behind, and the other one gets what it shall
+  await send();
+  const exchange = { tenantId: 1, exchange: "reply" };
+  expect(asked.at(-1)).toMatchObject({ confirmed: "behind", dropped: [], connected: [1, 2], full: [exchange], resting: [exchange] });
+  expect([published, counted]).toEqual([
+    ["good", "good"],
+    [
+      ["postponed", 1],
+      ["postponed", 1],
+    ],
+  ]);
+  hosts["broken"] = true;
+  vi.setSystemTime(120_000);
+  await send();
+  expect([asked.at(-1), published.toSorted()]).toEqual([
+    expect.objectContaining({ connected: [1, 2], resting: [] }),
+    ["broken", "good", "good", "good"],
+  ]);
+});
+
+it("with more full exchanges than are known one by one a virtual host is behind as a whole, and those known rest by themselves", () => {
+  const full = new FullExchanges();
+  const places = Array.from({ length: 25 }, (_, n) => ({ tenantId: 1, vhost: "many", exchange: `reply-${n}` }));
+  expect(full.refuse(places, 0)).toHaveLength(25);
+  expect(full.resting(1)).toHaveLength(21);
+  expect(full.resting(1)).toContainEqual({ tenantId: 1, exchange: "" });
+  expect(places.map((place) => full.rests(place, 1)).filter(Boolean)).toHaveLength(20);
+  full.forgetQuiet(3_600_000);
+  expect(full.resting(1)).toEqual([]);
+});
+
+it("known exchanges go on being caught up while others of their tenant, that are not known one by one, are refused", async () => {
+  const hosts: Record<string, boolean | "full"> = { broken: "full" };
+  const { send, asked } = senderOf(hosts, 25);
+  await send();
+  await send();
+  expect(asked.at(-1)).toMatchObject({ connected: [1], dropped: [1] });
+  expect(asked.at(-1)?.resting).toContainEqual({ tenantId: 1, exchange: "" });
+});
+
+it("a queue that has room now and then rests ever longer, until it has taken all for as long as the longest rest", async () => {
+  const hosts: Record<string, boolean | "full"> = { broken: "full" };
+  const { send, published } = senderOf(hosts);
+  const at = async (second: number, state: boolean | "full"): Promise<number> => {
+    hosts["broken"] = state;
+    vi.setSystemTime(second * 1_000);
+    const before = published.length;
+    await send();
+    return published.length - before;
+  };
+  await at(0, "full");
+  expect(await at(8, true)).toBe(1);
+  await at(9, "full");
+  // the second rest is longer than the first, although a message was taken between them
+  expect(await at(15, true)).toBe(0);
+  expect(await at(25, true)).toBe(1);
+  // after ten minutes without a refusal it is like any other queue
+  await at(700, true);
+  await at(701, "full");
+  expect(await at(709, true)).toBe(1);
 });

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { backOff } from "@harrier/jobs";
-import { type Client, type DeviceMessage, servicePrincipal } from "@harrier/rpc";
+import { type Client, type DeviceMessage, type ReadDeviceMessagesRequest, servicePrincipal } from "@harrier/rpc";
 import type { Outgoing, VirtualHost } from "../broker/virtual-host.ts";
+import { FullExchanges } from "./full-exchanges.ts";
 
 export interface SendDeps {
   controller: Pick<Client<"harrier.controller.v1.DeviceMessagesService">, "readDeviceMessages">;
@@ -11,7 +12,7 @@ export interface SendDeps {
   baseUrl: string;
   count(outcome: "sent" | "dropped" | "postponed", n: number): void;
   log: { warn(fields: object, message: string): void };
-  fault(name: "dmf.publish.before-confirm" | "dmf.publish.after-confirm"): void | Promise<void>;
+  fault(name: "dmf.publish.before-publish" | "dmf.publish.before-confirm" | "dmf.publish.after-confirm"): void | Promise<void>;
 }
 
 /** What is answered to this replica is published within that time or not at all: the lease of controller is longer. */
@@ -35,10 +36,15 @@ interface Failing {
 /** What failed rounds have left: virtual hosts that take nothing, and what others have got already. */
 interface Unfinished {
   readonly failing: Map<string, Failing>;
+  readonly full: FullExchanges;
   readonly sent: Set<string>;
   /** Tenants whose messages were passed over. */
   readonly dropped: Set<number>;
+  /** Exchanges whose messages were passed over, where it was not the whole tenant. */
+  readonly missed: Map<string, TenantExchange>;
 }
+
+type TenantExchange = ReadDeviceMessagesRequest["full"][number];
 
 /**
  * Makes the round of the job that sends messages to things: it reads the next ones from controller, publishes them, and says so with the next call. Of
@@ -47,24 +53,26 @@ interface Unfinished {
 export function createSender(deps: SendDeps): () => Promise<boolean> {
   const holder = randomUUID();
   let confirmed = "";
-  const unfinished: Unfinished = { failing: new Map(), sent: new Set(), dropped: new Set() };
+  const unfinished: Unfinished = { failing: new Map(), full: new FullExchanges(), sent: new Set(), dropped: new Set(), missed: new Map() };
+  const { failing, full, missed } = unfinished;
   return async () => {
-    const deadline = Date.now() + withinMs;
+    const now = Date.now();
+    const deadline = now + withinMs;
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline };
     const said = confirmed;
     // what has not been confirmed yet is dropped again, or sent
-    if (said === "") unfinished.dropped.clear();
-    const dropped = [...unfinished.dropped];
+    if (said === "") forgetPassedOver(unfinished);
+    full.forgetQuiet(now);
+    const takes = (vhost: string): boolean => (failing.get(vhost)?.until ?? 0) <= now;
     const connected = deps
       .connected()
-      .filter(({ vhost }) => (unfinished.failing.get(vhost)?.until ?? 0) <= Date.now())
+      .filter(({ vhost }) => takes(vhost))
       .map(({ tenantId }) => tenantId);
-    const { leading, messages, position, more } = await deps.controller.readDeviceMessages(
-      { holder, confirmed: said, baseUrl: deps.baseUrl, dropped, connected },
-      call,
-    );
+    const left = { dropped: [...unfinished.dropped], connected, full: [...missed.values()], resting: full.resting(now) };
+    const request = { holder, confirmed: said, baseUrl: deps.baseUrl, ...left };
+    const { leading, messages, position, more } = await deps.controller.readDeviceMessages(request, call);
     confirmed = "";
-    unfinished.dropped.clear();
+    forgetPassedOver(unfinished);
     if (!leading) return false;
     await publish(deps, messages, { deadline, unfinished });
     unfinished.sent.clear();
@@ -73,40 +81,41 @@ export function createSender(deps: SendDeps): () => Promise<boolean> {
   };
 }
 
+function forgetPassedOver({ dropped, missed }: Unfinished): void {
+  dropped.clear();
+  missed.clear();
+}
+
 async function publish(
   deps: SendDeps,
   messages: readonly DeviceMessage[],
   { deadline, unfinished }: { deadline: number; unfinished: Unfinished },
 ): Promise<void> {
   if (messages.length === 0) return;
-  const { failing, sent, dropped } = unfinished;
+  const { failing, sent } = unfinished;
   const byHost = Map.groupBy(
     messages.filter((message) => !sent.has(nameOf(message))),
     ({ vhost }) => vhost,
   );
-  await deps.fault("dmf.publish.before-confirm");
+  await deps.fault("dmf.publish.before-publish");
   const failed: unknown[] = [];
   await Promise.all(
     [...byHost].map(async ([vhost, all]) => {
       const { since = Date.now(), times = 0, until = 0 } = failing.get(vhost) ?? {};
-      const passOver = (): void => {
-        deps.count("postponed", all.length);
-        for (const { tenantId } of all) dropped.add(tenantId);
-      };
-      if (until > Date.now()) return passOver();
+      if (until > Date.now()) return passOver(deps, unfinished, all);
       try {
-        await publishTo(deps, vhost, { all, deadline });
+        await publishTo(deps, vhost, { all, deadline, unfinished });
         failing.delete(vhost);
-        for (const message of all) sent.add(nameOf(message));
       } catch (error) {
         const othersTake = deps.connected().some((other) => other.vhost !== vhost);
         if (times === 0 && (Date.now() - since < hostTimeoutMs || !othersTake)) {
-          failing.set(vhost, { since, times, until });
+          // the time counts while others take: after an outage of the broker one of them is the last to be connected again
+          failing.set(vhost, { since: othersTake ? since : Date.now(), times, until });
           failed.push(error);
           return;
         }
         failing.set(vhost, { since, times: times + 1, until: Date.now() + backOff(times + 1, rests) });
-        passOver();
+        passOver(deps, unfinished, all);
         deps.log.warn(
           { err: error, vhost, messages: all.length },
           "a virtual host takes no messages; its things are told again when it does",
@@ -118,21 +127,37 @@ async function publish(
   if (failed.length > 0) throw failed[0];
 }
 
+function passOver(deps: SendDeps, { dropped }: Unfinished, messages: readonly DeviceMessage[]): void {
+  deps.count("postponed", messages.length);
+  for (const { tenantId } of messages) dropped.add(tenantId);
+}
+
 async function publishTo(
   deps: SendDeps,
   vhost: string,
-  { all, deadline }: { all: readonly DeviceMessage[]; deadline: number },
+  { all, deadline, unfinished }: { all: readonly DeviceMessage[]; deadline: number; unfinished: Unfinished },
 ): Promise<void> {
   const host = deps.hostOf(vhost);
   // the tenant was enabled a moment ago, or the broker is away
   if (host === undefined) throw new Error(`virtual host ${vhost} is not known yet`);
-  let dropped = 0;
-  const onDropped = (): void => {
-    dropped += 1;
-  };
-  await host.publish(all.map(messageOf), onDropped, deadline);
-  deps.count("dropped", dropped);
-  deps.count("sent", all.length - dropped);
+  const { full, sent, missed } = unfinished;
+  const now = Date.now();
+  const { resting = [], due = [] } = Object.groupBy(all, (message) => (full.rests(message, now) ? "resting" : "due"));
+  const outgoing = new Map(due.map((message) => [messageOf(message), message]));
+  const { dropped, refused } = await host.publish([...outgoing.keys()], deadline, () => deps.fault("dmf.publish.before-confirm"));
+  const later = refused.flatMap((one) => outgoing.get(one) ?? []);
+  deps.count("dropped", dropped.length);
+  deps.count("sent", due.length - dropped.length - later.length);
+  for (const exchange of full.refuse(later, now))
+    deps.log.warn({ vhost, exchange }, "a queue of a thing's client is full; its things are told again later");
+  const { ofExchanges = [], ofTenant = [] } = Object.groupBy([...resting, ...later], (message) =>
+    full.rests(message, now) ? "ofExchanges" : "ofTenant",
+  );
+  deps.count("postponed", ofExchanges.length);
+  for (const { tenantId, exchange } of ofExchanges) missed.set(JSON.stringify([tenantId, exchange]), { tenantId, exchange });
+  passOver(deps, unfinished, ofTenant);
+  const notSent = new Set(later);
+  for (const message of due) if (!notSent.has(message)) sent.add(nameOf(message));
 }
 
 /** The same text is the same message: what it says was true both times. */

@@ -14,6 +14,9 @@ export interface RabbitMq {
   readonly port: number;
   /** Kills it (SIGKILL); what is durable stays. */
   kill(): Promise<void>;
+  /** Stops it (SIGSTOP) as a network that is cut off does: connections stay, and nothing answers; until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Starts it again on the same ports with the same data; a running one is ended in order before. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -90,6 +93,8 @@ export async function startRabbitMq(): Promise<RabbitMq> {
     managementUrl,
     port,
     kill: () => end(server, "SIGKILL"),
+    pause: () => sendSignal(Number(readFileSync(env.RABBITMQ_PID_FILE, "utf8")), "SIGSTOP"),
+    resume: () => sendSignal(Number(readFileSync(env.RABBITMQ_PID_FILE, "utf8")), "SIGCONT"),
     async restart() {
       await end(server, "SIGTERM");
       server = await start();
@@ -131,6 +136,7 @@ function writeErl(dir: string, erlang: string): string {
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals): void {
+  if (!(pid > 0)) throw new Error("RabbitMQ has not written its pid");
   try {
     process.kill(pid, signal);
   } catch {
