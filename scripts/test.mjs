@@ -14,7 +14,7 @@ const checks = join(root, "scripts", "checks");
 const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
 const lint = { name: "lint", command: "biome", args: ["ci", "."] };
 /** These suites are a part of another one, by the names of their files. */
-const parts = { faults: ["tests/e2e/rollout-faults"] };
+const parts = { faults: ["tests/e2e/rollout-faults", "tests/e2e/safety-faults"] };
 const reports = process.env.TEST_REPORTS;
 const reportFile = (kind) => join(reports, `${suite}-${kind}.json`);
 const vitest = (...projects) => ({
@@ -44,8 +44,8 @@ const [ref, ...beyondRef] = given;
 const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
 const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
-  // the second run waits for a browser and for the clocks of clients, which leaves room beside the first
-  real: () => [build, [vitest("e2e", "real"), vitest("clients", "console")]],
+  // the two take about as long, and both mostly wait: for leases and brokers, for the clocks of clients and a browser
+  real: () => [build, [vitest("e2e", "clients"), vitest("console", "real")]],
   long: () => [build, vitest("long")],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],

@@ -88,7 +88,9 @@ begin
                          initiated_by, created_by, last_modified_by)
     select p_tenant, id, target_id, controller_id, p_set, status, true, p_force_type, p_weight, p_migration_step,
            p_schedule, p_duration, p_timezone, p_window_ends, v_several,
-           case when v_policies = '{}' then v_policy else policy_for(p_tenant, target_id, v_policy, p_types, v_policies) end, p_initiator, p_initiator, p_initiator
+           -- The policy is chosen within the statement, because a function would be called once per row. 0 names targets without a type.
+           case when v_policies = '{}' then v_policy else coalesce(v_policies[array_position(p_types, coalesce((
+             select g.target_type_id from targets g where g.tenant_id = p_tenant and g.id = items.target_id), 0))], v_policy) end, p_initiator, p_initiator, p_initiator
       from items
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)

@@ -133,6 +133,40 @@ begin
 end
 $$;
 
+-- Writes what a whole walk has counted as what the tenant has at the end of this day (UTC), the 200 most frequent sets of each kind by their ids, and the
+-- others as key 0. Of these sets only the 1,000 largest numbers of one target type are kept apart, because types have no limit of their own. What is
+-- older than 400 days goes with the first walk of a day.
+create or replace function keep_fleet_day(p_tenant int) returns void
+language plpgsql set plan_cache_mode = force_custom_plan as $$
+declare
+  v_day date := (clock_timestamp() at time zone 'UTC')::date;
+  v_first boolean;
+begin
+  insert into fleet_day_walks as w (tenant_id, day, counted_at) values (p_tenant, v_day, clock_timestamp())
+    on conflict (tenant_id, day) do update set counted_at = excluded.counted_at
+    returning xmax = 0 into v_first;
+  with counted as materialized (
+    select p.kind, case when p.place <= 200 and p.share <= 1000 then p.key else 0 end as key, p.type_id, sum(p.n) as n
+      from (select k.*, dense_rank() over (partition by k.kind order by k.of_set desc, k.key desc) as place,
+                   row_number() over (partition by k.kind order by k.n desc, k.key desc, k.type_id) as share
+              from (select c.kind, c.key, c.type_id, c.n, sum(c.n) over (partition by c.kind, c.key) as of_set
+                      from fleet_counts c where c.tenant_id = p_tenant and c.kind in (1, 2) and c.n > 0) k) p
+     group by 1, 2, 3
+  ), gone as (
+    delete from fleet_days d
+     where d.tenant_id = p_tenant and d.kind in (1, 2) and d.day = v_day
+       and not exists (select from counted c where c.kind = d.kind and c.key = d.key and c.type_id = d.type_id)
+  )
+  insert into fleet_days as d (tenant_id, kind, day, key, type_id, n)
+    select p_tenant, c.kind, v_day, c.key, c.type_id, c.n from counted c
+    on conflict (tenant_id, kind, day, key, type_id) do update set n = excluded.n where d.n <> excluded.n;
+  if v_first then
+    delete from fleet_days d where d.tenant_id = p_tenant and d.kind in (1, 2) and d.day < v_day - 400;
+    delete from fleet_day_walks w where w.tenant_id = p_tenant and w.day < v_day - 400;
+  end if;
+end
+$$;
+
 -- Does the next steps of the walks of these tenants, as far as they are due, over p_limit targets at most; returns how many. A target is overdue if it
 -- has polled before the moment given for its tenant. One replica walks over a tenant at a time. A step is followed by a pause of 50 times what it took,
 -- so that a walk takes 2 % of a core at most; the last one by five seconds more, and, until something happens to a target of the tenant, by a minute
@@ -180,6 +214,7 @@ begin
     if v_page < p_limit - v_counted then
       delete from fleet_counts where tenant_id = w.tenant_id and so_far = 0;
       update fleet_counts set n = so_far, so_far = 0 where tenant_id = w.tenant_id;
+      perform keep_fleet_day(w.tenant_id);
       v_ms := extract(epoch from clock_timestamp() - v_began) * 1000;
       update fleet_walks
          set cursor_id = -1, counted_at = clock_timestamp(), spent_ms = 0,

@@ -22,7 +22,8 @@ $$;
 
 -- Every bulk function begins with this. A table that autovacuum read while its first rows were not yet committed counts as pages without rows; each
 -- index that begins with the tenant then seems equally good, and a look-up by key reads all rows of the tenant: minutes instead of milliseconds. It
--- comes before any row lock, so that its own lock cannot cause a deadlock.
+-- comes before any row lock, so that its own lock cannot cause a deadlock. A table of which few rows are left on many pages is below that too after every
+-- analyze, so that it is analyzed once a minute at most; one that counts as empty is analyzed always.
 create or replace function refresh_statistics() returns void
 language plpgsql as $$
 declare
@@ -33,7 +34,8 @@ begin
      where c.relnamespace = 'controller'::regnamespace
        and c.relname in ('targets', 'target_state', 'target_polls', 'target_attributes', 'auto_confirmations', 'actions', 'action_watches')
        and pg_relation_size(c.oid) > 8192 * 50
-       and (c.reltuples < c.relpages or pg_relation_size(c.oid) > 8192 * (2 * c.relpages::bigint + 50))
+       and (c.reltuples < c.relpages and (c.reltuples < 1 or coalesce(pg_stat_get_last_analyze_time(c.oid), '-infinity') < now() - interval '1 minute')
+            or pg_relation_size(c.oid) > 8192 * (2 * c.relpages::bigint + 50))
   loop
     execute format('analyze (skip_locked) controller.%I', v_table);
   end loop;

@@ -145,16 +145,18 @@ begin
   elsif p_verdict = 'end' then
     delete from action_watches x where x.tenant_id = p_tenant and x.action_id = w.action_id;
   elsif p_verdict = 'observe' then
-    update action_watches x set stage = 5, since = now(), evidence_at = now(), polls = 0, counts_from = now(), wants_polls = x.polls_wanted > 0
+    w.stage := 5; w.since := now(); w.evidence_at := now(); w.polls := 0; w.counts_from := now(); w.wants_polls := w.polls_wanted > 0;
+    update action_watches x
+       set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
+           due_at = watch_due(w, p_policy)
      where x.tenant_id = p_tenant and x.action_id = w.action_id;
-    update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = w.action_id;
     update actions set outcome = p_by where tenant_id = p_tenant and id = w.action_id;
   elsif p_verdict = 'reboot' then
+    if w.stage <> 4 then w.since := now(); end if;
+    w.stage := 4; w.evidence_at := null; w.polls := 0; w.wants_polls := p_policy #>> '{proof,require}' = 'alive';
     update action_watches x
-       set stage = 4, since = case when x.stage = 4 then x.since else now() end, evidence_at = null, polls = 0,
-           wants_polls = p_policy #>> '{proof,require}' = 'alive'
+       set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, wants_polls = w.wants_polls, due_at = watch_due(w, p_policy)
      where x.tenant_id = p_tenant and x.action_id = w.action_id;
-    update action_watches x set due_at = watch_due(x, p_policy) where x.tenant_id = p_tenant and x.action_id = w.action_id;
     update target_state s set request_attributes = true, revision = s.revision + 1
      where s.tenant_id = p_tenant and s.target_id = w.target_id and not s.request_attributes;
   else

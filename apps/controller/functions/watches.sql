@@ -27,12 +27,6 @@ begin
 end
 $$;
 
--- Returns the policy of a target's action: that of the target's type (0 is none), otherwise `p_rest`.
-create or replace function policy_for(p_tenant int, p_target int, p_rest int, p_types bigint[], p_policies int[]) returns int language sql stable as $$
-  select coalesce(p_policies[array_position(p_types, (select coalesce(t.target_type_id, 0) from targets t where t.tenant_id = p_tenant and t.id = p_target))],
-                  p_rest)
-$$;
-
 -- Returns when something happens to the watch by itself, or null.
 create or replace function watch_due(w action_watches, p_policy jsonb) returns timestamptz language sql immutable as $$
   select case

@@ -30,6 +30,7 @@ beforeAll(async () => {
   http = createHttp({ service: "controller", keys, log, metrics: createMetrics({ service: "controller" }), countRoundTrips });
   const lastPolls = createLastPolls({ pool });
   mountDeviceInterface(http.mount, {
+    log: { info: () => undefined },
     ...fixture,
     readPoll: createPollReader(pool),
     settings,

@@ -1,5 +1,5 @@
 import type { Database, IdBlocks, SecretBox } from "@harrier/db";
-import type { Mount } from "@harrier/service";
+import type { Log, Mount } from "@harrier/service";
 import type { ArtifactLinkSettings } from "./artifacts/artifact-links.ts";
 import { artifactRoutes } from "./artifacts/artifacts.routes.ts";
 import { cancellationRoutes } from "./cancellation/cancellation.routes.ts";
@@ -29,6 +29,7 @@ export interface DeviceInterfaceDeps {
   recordRetrieval: RecordRetrieval;
   /** `createLastPolls` of poll/last-polls.ts; a background job writes them, at the end too. */
   lastPolls: LastPolls;
+  log: Pick<Log, "info">;
   /** `createDeploymentDocuments` of deployment/documents.ts. */
   documents: DeploymentDocuments;
   /** `createArtifactLinks` of artifacts/artifact-links.ts. */

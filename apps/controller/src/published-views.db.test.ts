@@ -61,6 +61,8 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
   monthly_counts_start_v1: { columns: "began_at", readers: ["management"] },
   fleet_counts_v1: { columns: "tenant_id kind key type_id n", readers: ["management"] },
   fleet_walks_v1: { columns: "tenant_id counted_at", readers: ["management"] },
+  fleet_days_v1: { columns: "tenant_id kind day key type_id n", readers: ["management"] },
+  fleet_day_walks_v1: { columns: "tenant_id day counted_at", readers: ["management"] },
   rollout_progress_v1: { columns: "tenant_id rollout_id minute bucket n", readers: ["rollout-engine"] },
   nodes_v1: { columns: "id service host version started_at seen_at migration outbox_waiting_since jobs", readers: ["management"] },
   artifact_grants_v1: { columns: "tenant_id controller_id action_id set_id active downloadable", readers: ["artifact-store"] },

@@ -107,18 +107,23 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     secrets,
     now,
   };
+  let readable = false;
   backend
     .rpc({ within: commandsByTenant(), beforeAnswer: () => faultPoint("controller.rpc.before-answer") })
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
     .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
     .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }))
-    .add("harrier.controller.v1.DeviceMessagesService", deviceMessagesHandlers({ ...ofDevices, background, fault }));
+    .add(
+      "harrier.controller.v1.DeviceMessagesService",
+      deviceMessagesHandlers({ ...ofDevices, background, fault, readable: () => readable }),
+    );
   // it stops before the gRPC server, because the streams of the feed last as long as it does
   backend.add(jobs.group("feed"));
   const http = backend.http({ readiness: { settings: async () => settings.ready() || "tenant settings have not been read yet" } });
-  mountDeviceInterface(http.mount, { ...ofDevices, readPoll: createPollReader(db.pool), lastPolls });
+  mountDeviceInterface(http.mount, { ...ofDevices, readPoll: createPollReader(db.pool), lastPolls, log });
 
   await backend.whenReadable(async () => {
+    readable = true;
     void jobs.group("settings").start();
     await jobs.group("feed").start();
   });

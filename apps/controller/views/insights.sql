@@ -14,4 +14,12 @@ select tenant_id, kind, key, type_id, n from fleet_counts where n > 0;
 create or replace view fleet_walks_v1 as
 select tenant_id, counted_at from fleet_walks;
 
-grant select on monthly_counts_v1, monthly_counts_start_v1, fleet_counts_v1, fleet_walks_v1 to harrier_management;
+-- Targets by installed and assigned set (kind 1 and 2), by type, at the end of the last whole walk of each day.
+create or replace view fleet_days_v1 as
+select tenant_id, kind, day, key, type_id, n from fleet_days;
+
+create or replace view fleet_day_walks_v1 as
+select tenant_id, day, counted_at from fleet_day_walks;
+
+grant select on monthly_counts_v1, monthly_counts_start_v1, fleet_counts_v1, fleet_walks_v1, fleet_days_v1, fleet_day_walks_v1
+  to harrier_management;

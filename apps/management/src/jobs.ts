@@ -85,7 +85,7 @@ export const jobs = {
     everyFailure: true,
   }),
   "target-changes": every<Pick<Deps, "targetChanges">>({
-    does: "Changes tags and types of many targets, 500 at a time; woken by a request.",
+    does: "Changes many targets, assigns sets to them or cancels their actions, 500 at a time; woken by a request.",
     runs: "lease",
     everyMs: 1_000,
     restMs: 10_000,

@@ -41,6 +41,8 @@ const needs = [
   { schema: "controller", view: "monthly_counts_start_v1" },
   { schema: "controller", view: "fleet_counts_v1" },
   { schema: "controller", view: "fleet_walks_v1" },
+  { schema: "controller", view: "fleet_days_v1" },
+  { schema: "controller", view: "fleet_day_walks_v1" },
   { schema: "controller", view: "message_refusals_v1" },
   { schema: "controller", view: "events_v1" },
   { schema: "controller", view: "nodes_v1" },
@@ -99,7 +101,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
     invalidations,
     releases: { db: background.pool, artifacts, log },
     targetDeletions: { db: background, targets, log },
-    targetChanges: { db: background, targets, log },
+    targetChanges: { db: background, targets, actions, log },
   };
   const waiting = config.HARRIER_KAFKA_BROKERS ? () => readWaitingSince(background.pool) : undefined;
   const nodeStatus = backend.nodeStatus(() => jobs.states(), waiting);

@@ -48,7 +48,7 @@ const expectedIds = {
     "messaging.status messaging.setPasswords messaging.enableDmf messaging.enableDmfWithGeneratedPasswords messaging.enableSie",
     "webhooks.list webhooks.create webhooks.get webhooks.update webhooks.delete webhooks.test webhooks.replay webhooks.deliveries",
     "safetyPolicies.list safetyPolicies.create safetyPolicies.get safetyPolicies.update safetyPolicies.delete",
-    "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned",
+    "insights.monthlyRollouts insights.monthlyActions insights.topInstalled insights.topAssigned insights.versions",
     "oauth2Clients.list oauth2Clients.create oauth2Clients.get oauth2Clients.update oauth2Clients.delete oauth2Clients.rotateSecret",
   ],
   "artifact-store": [

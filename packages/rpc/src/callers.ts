@@ -21,7 +21,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     eraseTenantArtifacts: { management: "itself" },
   },
   "harrier.controller.v1.ActionsService": {
-    assignSet: { management: "person" },
+    assignSet: { management: "either" },
     assignSets: { management: "person" },
     assignOffline: { management: "person" },
     cancelAction: { management: "person" },

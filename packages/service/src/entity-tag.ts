@@ -30,3 +30,12 @@ export function revisionsOf(header: string | undefined): readonly number[] | und
     return revision <= 0x7fff_ffff ? revision : noRevision;
   });
 }
+
+/**
+ * Makes what stands for the revision of something that has none of its own (a setting, a limit, a metadata entry): 31 bits of a hash of what a change
+ * would overwrite, so it is another one as soon as that is.
+ */
+export function revisionOfContent(...content: unknown[]): number {
+  const bits = Number.parseInt(hash("sha256", JSON.stringify(content)).slice(0, 8), 16) & 0x7fff_ffff;
+  return bits === 0 ? 1 : bits; // no tag has the revision 0
+}

@@ -15,6 +15,7 @@ export {
 export { sendCsv } from "./csv-answer.ts";
 export { type DiscardBudget, discardRest } from "./discard-rest.ts";
 export type { DrainTimes } from "./drain.ts";
+export { revisionOfContent } from "./entity-tag.ts";
 export { type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
 export { createHttp, type Http, type HttpOptions } from "./http.ts";
 export { Limiter } from "./limiter.ts";

@@ -95,7 +95,9 @@ describe("one stack", () => {
     await stack.restart("controller", 1, "controller.report.after-commit:1000000");
     const after = stack.services.find(({ name }) => name === "controller-1")?.pid();
     expect(after).not.toBe(before);
-    expect(readFileSync(`/proc/${after}/environ`, "utf8")).toContain("HARRIER_FAULT=controller.report.after-commit:1000000");
+    expect(readFileSync(`/proc/${after}/environ`, "utf8"), printed.join("\n")).toContain(
+      "HARRIER_FAULT=controller.report.after-commit:1000000",
+    );
   });
 });
 

@@ -132,10 +132,12 @@ export class Supervised {
     clearTimeout(limit);
   }
 
-  /** Ends it in order and begins a new life, with `once` in that life's environment. */
+  /** Ends it in order and begins a new life, with `once` in that life's environment; how it ended before does not count any more. */
   async restart(limitMs: number, once: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.stop(limitMs);
     this.#stopping = false;
+    this.#failures = 0;
+    this.#delay = FIRST_DELAY_MS;
     this.start(once);
   }
 

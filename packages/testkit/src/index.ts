@@ -19,6 +19,7 @@ export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/au
 export { type Chromium, installChromium } from "./real/chromium.ts";
 export { type DebianFiles, debianPackages } from "./real/debian.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
+export { type HawkbitDmf, type HawkbitDmfLine, startHawkbitDmf } from "./real/hawkbit-dmf.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";
 export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
 export {
@@ -36,7 +37,7 @@ export {
 export { type Minio, startMinio } from "./real/minio.ts";
 export { type Nginx, type NginxOptions, type ProxiedRequest, startNginx } from "./real/nginx.ts";
 export { npmClient } from "./real/npm-client.ts";
-export { type OidcProvider, type OidcProviderOptions, type OidcUser, startOidcProvider } from "./real/oidc-provider.ts";
+export { type OidcProvider, type OidcProviderOptions, type OidcUser, oidcClientId, startOidcProvider } from "./real/oidc-provider.ts";
 export { pythonPackages } from "./real/python.ts";
 export { type PythonClient, type PythonPackage, pythonClient } from "./real/python-client.ts";
 export { installRabbitMq, type RabbitMq, startRabbitMq } from "./real/rabbitmq.ts";

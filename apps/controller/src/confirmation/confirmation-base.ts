@@ -6,7 +6,7 @@ import { linksOf, type PollDeps } from "../poll/poll.ts";
 import { type FirstContact, registerTarget } from "../poll/registration.ts";
 import { type ConfirmationBaseRow, readConfirmationBase } from "./confirmation.sql.ts";
 
-export type ConfirmationBaseDeps = Omit<PollDeps, "readPoll" | "settings">;
+export type ConfirmationBaseDeps = Omit<PollDeps, "readPoll" | "settings" | "log">;
 
 /** Reads how a target confirms (contract device.md §4.6): one round trip, which registers the device and counts as its last poll, as a poll does. */
 export async function confirmationBase(deps: ConfirmationBaseDeps, request: FirstContact): Promise<ConfirmationBaseView> {

@@ -68,6 +68,42 @@ describe("management 10.6 the state of the fleet", () => {
     await setSetting(system.fixture, "pollingOverdueTime", undefined);
   });
 
+  test("a day ends with what its last walk has counted: 200 sets by their ids, the others together, for 400 days", async () => {
+    await many(60);
+    const today = "(now() at time zone 'UTC')::date";
+    await sql(`insert into fleet_days (tenant_id, kind, day, key, type_id, n)
+               select 1, 1, ${today} - d, 100, 0, 1 from unnest(array[1, 400, 401]) d`);
+    await sql(`insert into fleet_day_walks (tenant_id, day, counted_at) select 1, ${today} - d, now() from unnest(array[1, 400, 401]) d`);
+    const days = () => sql(`select kind::int, key::int, type_id::int, n::int from fleet_days where day = ${today} order by 1, 2, 3`);
+    const byHand = async () => ((await fleetByHand()) as { kind: number }[]).filter(({ kind }) => kind === 1 || kind === 2);
+    await countDueFleets(deps());
+    expect(await days()).toEqual(await byHand());
+    const ago = `select ${today} - day as ago from`;
+    expect(await sql(`${ago} fleet_days where day < ${today} order by 1`)).toEqual([{ ago: 1 }, { ago: 400 }]);
+    expect(await sql(`${ago} fleet_day_walks order by 1`)).toEqual([{ ago: 0 }, { ago: 1 }, { ago: 400 }]);
+    await sql("update target_state set installed_set_id = 1000 + target_id");
+    await sql("delete from targets where id > 50");
+    await due();
+    await countDueFleets(deps());
+    expect(await days()).toEqual(await byHand());
+    await sql("truncate fleet_counts");
+    await sql("insert into fleet_counts (tenant_id, kind, key, type_id, n) select 1, 1, i, i % 2, i from generate_series(1, 203) i");
+    await sql("select keep_fleet_day(1)");
+    const [{ sets, others } = { sets: 0, others: 0 }] = await sql<{ sets: number; others: number }>(
+      `select count(distinct key)::int as sets, (sum(n) filter (where key = 0))::int as others from fleet_days where kind = 1 and day = ${today}`,
+    );
+    expect([sets, others]).toEqual([201, 1 + 2 + 3]);
+    // however many types there are
+    await sql("truncate fleet_counts");
+    await sql(`insert into fleet_counts (tenant_id, kind, key, type_id, n)
+               select 1, 1, i, t, 1 from generate_series(1, 100) i, generate_series(1, 30) t`);
+    await sql("select keep_fleet_day(1)");
+    const kept = await sql(
+      `select sum(n)::int as n, (count(*) filter (where key <> 0))::int as rows from fleet_days where kind = 1 and day = ${today}`,
+    );
+    expect(kept).toEqual([{ n: 3_000, rows: 1_000 }]);
+  });
+
   test("one round does all of it, and a tenant with an event is counted by itself", async () => {
     await newTarget(system);
     await system.fixture.targets.createTargets(

@@ -15,7 +15,8 @@ export function useInsights(): void {
   afterAll(() => system.fixture.close());
   beforeEach(async () => {
     await resetSwitches(system);
-    for (const table of ["actions", "outbox", "monthly_counts", "fleet_counts", "fleet_walks"]) await sql(`truncate ${table}`);
+    for (const table of ["actions", "outbox", "monthly_counts", "fleet_counts", "fleet_walks", "fleet_days", "fleet_day_walks"])
+      await sql(`truncate ${table}`);
     await sql("delete from targets");
     await sql("truncate outbox");
     await sql(`update monthly_counts_folded set txid = '0', id = 0, began_at = '2025-01-01Z', found_all = true, found_target_tenant = -1,

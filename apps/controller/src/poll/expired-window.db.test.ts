@@ -44,6 +44,7 @@ beforeAll(async () => {
     secrets,
     limits,
     lastPolls,
+    log: { info: () => undefined },
     settings: { get: () => withDefaults([]) },
     now: Date.now,
   };

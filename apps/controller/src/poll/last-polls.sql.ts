@@ -27,7 +27,7 @@ function writing(from: string): string {
               where exists (select from action_watches where wants_polls)) p
        join lateral (
          select x.tenant_id, x.action_id from action_watches x
-          where x.tenant_id = p.tenant_id and x.action_id = p.action_id for update skip locked) l on true
+          where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls for update skip locked) l on true
       where w.tenant_id = l.tenant_id and w.action_id = l.action_id
    )
    ${notifyPolled(

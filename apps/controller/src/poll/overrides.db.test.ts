@@ -37,7 +37,17 @@ afterAll(() => fixture.close());
 const requested = (pollingTime: string, read: PollReader = readPoll) => {
   const { db, ids, secrets, limits } = fixture;
   const settings = { get: () => withDefaults([{ key: "pollingTime", value: pollingTime }]) };
-  const deps = { db, readPoll: read, ids, secrets, limits, settings, lastPolls: { record: () => undefined }, now: Date.now };
+  const deps = {
+    db,
+    readPoll: read,
+    ids,
+    secrets,
+    limits,
+    settings,
+    lastPolls: { record: () => undefined },
+    log: { info: () => undefined },
+    now: Date.now,
+  };
   return (controllerId: string, address: string | null = null) =>
     poll(deps, { device: deviceNamed(controllerId), address, mayRegister: true });
 };

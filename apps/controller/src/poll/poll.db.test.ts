@@ -27,6 +27,7 @@ beforeAll(async () => {
     limits,
     lastPolls,
     settings: { get: () => withDefaults([]) },
+    log: { info: () => undefined },
     now: () => now,
   };
 });
@@ -105,6 +106,16 @@ test("a poll stores the address it came from and does not change the audit membe
   await poll(deps, request("d10", { address: "http://10.0.0.2" }));
   await poll(deps, request("d10", { address: "http://10.0.0.2" }));
   expect(await read()).toEqual({ ...before, address: "http://10.0.0.2", revision: 2 });
+});
+
+test("a poll that takes over an address for messages is logged, once", async () => {
+  await seedTargets(fixture, [{ id: 9000 }]);
+  await fixture.db.pool.query("update targets set address = 'amqp://v/replies' where tenant_id = 1 and id = 9000");
+  const logged: object[] = [];
+  const log = { info: (fields: object) => void logged.push(fields) };
+  for (const address of [null, "http://10.0.0.4", "http://10.0.0.4", "http://10.0.0.5"])
+    await poll({ ...deps, log }, request("d9000", { address }));
+  expect(logged).toMatchObject([{ controllerId: "d9000", before: "amqp://v/replies", address: "http://10.0.0.4" }]);
 });
 
 test("the first poll registers the device", async () => {

@@ -16,6 +16,8 @@ export interface PollRow {
   maintenance: MaintenanceWindow | null;
   /** The place of the polling-time override that applies; null if none does. It exists only where the tenant has overrides (overrides.sql.ts). */
   override?: number | null;
+  /** The address for messages that the address of this poll replaces; null if there was none. It exists only where a poll is read alone. */
+  replacedAddress?: string | null;
 }
 
 const members = (
@@ -75,7 +77,8 @@ export function pollStatements(more = ""): PollStatements {
       more === "" ? "controller.poll" : "",
       `select ${members(`case when ${expired} then cancel_action_of_expired_window(t.tenant_id, t.id, a.id, null) else a.status end`)},
           case when s.update_status = 0 or ($3::text is not null and t.address is distinct from $3)
-               then touch_target(t.tenant_id, t.id, $3) end as touched${further}
+               then touch_target(t.tenant_id, t.id, $3) end as touched,
+          case when $3::text is not null and t.address is distinct from $3 and t.address like 'amqp://%' then t.address end as "replacedAddress"${further}
      from ${pollTables}
     where t.tenant_id = $1 and t.controller_id = $2`,
     ),

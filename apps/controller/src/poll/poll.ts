@@ -1,5 +1,6 @@
 import { actionStatus, forceType, isWindowOpen, type PollView } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
+import type { Log } from "@harrier/service";
 import { type Device, resourceHref } from "../device.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import type { LastPolls } from "./last-polls.ts";
@@ -13,6 +14,7 @@ export interface PollDeps extends RegistrationDeps {
   readPoll: PollReader;
   settings: Pick<TenantSettingsCache, "get">;
   lastPolls: Pick<LastPolls, "record">;
+  log: Pick<Log, "info">;
   now: () => number;
 }
 
@@ -26,7 +28,7 @@ export interface PollRequest {
 
 /**
  * Answers one poll (spec 000 §2.2): one round trip when the target exists, shared under load, and one more if the poll changes something beside
- * others; its last poll is written with the next flush.
+ * others; its last poll is written with the next flush, which also counts it for claims that want polls (last-polls.sql.ts).
  */
 export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
   const { device, address } = request;
@@ -39,6 +41,13 @@ export async function poll(deps: PollDeps, request: PollRequest): Promise<PollVi
     row = await read();
     // The target was deleted in this very moment: the next poll registers it again.
     if (row === undefined) throw new HarrierError("unavailable");
+  }
+  if (row.replacedAddress) {
+    const { tenant, controllerId } = device;
+    deps.log.info(
+      { tenant, controllerId, before: row.replacedAddress, address },
+      "a thing polls over HTTP: until it registers again it gets no messages",
+    );
   }
   const now = deps.now();
   deps.lastPolls.record(device.tenantId, row.targetId, now);

@@ -61,6 +61,25 @@ test("without a change a poll is one round trip, and a value of another type is 
   expect(await fixture.roundTrips.during(() => settings.refresh())).toBe(1);
 });
 
+test("a value that is changed while the settings are read, and back again, does not stay", async () => {
+  const { pool } = fixture.database.db("management");
+  await pool.query("delete from settings");
+  let statements = 0;
+  const meanwhile = {
+    query: async (config: never) => {
+      statements += 1;
+      if (statements === 2) await store("pollingTime", "00:00:45");
+      return fixture.db.pool.query(config);
+    },
+  };
+  const settings = createTenantSettings({ pool: meanwhile as never });
+  await settings.refresh();
+  expect(settings.get(1).pollingTime).toBe("00:00:45");
+  await pool.query("delete from settings");
+  await settings.refresh();
+  expect(settings.get(1).pollingTime).toBe("00:05:00");
+});
+
 test("a running cache sees a change by itself, and an outage leaves it as it was", async () => {
   let broken = false;
   const pool = { query: (config: never) => (broken ? Promise.reject(new Error("no database")) : fixture.db.pool.query(config)) };

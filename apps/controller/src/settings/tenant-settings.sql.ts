@@ -15,12 +15,27 @@ export const readSettingsRevision = statement<[keys: readonly string[]], { revis
   settingsRevision("$1"),
 );
 
-export const readAllSettings = statement<[keys: readonly string[]], { tenantId: number; key: string; value: unknown }>(
-  "controller.read_all_settings",
-  `select tenant_id as "tenantId", key, value from management.tenant_settings_v1 where key = any($1)`,
-);
+export interface StoredValue<T> {
+  tenantId: number;
+  key: string;
+  value: T;
+}
 
-export const readAllQuotas = statement<[], { tenantId: number; key: string; value: number }>(
-  "controller.read_all_quotas",
-  `select tenant_id as "tenantId", key, value from management.tenant_quotas_v1`,
+export interface AllSettings {
+  revision: string;
+  settings: StoredValue<unknown>[];
+  quotas: StoredValue<number>[];
+}
+
+/**
+ * Reads what differs from the defaults, with its revision, in one statement and so of one moment: a value that is changed and changed back between
+ * two statements would otherwise stay under the revision of the other for good.
+ */
+export const readAllSettings = statement<[keys: readonly string[]], AllSettings>(
+  "controller.read_all_settings",
+  `select (${settingsRevision("$1")}) as revision,
+          coalesce((select json_agg(json_build_object('tenantId', tenant_id, 'key', key, 'value', value))
+                      from management.tenant_settings_v1 where key = any($1)), '[]') as settings,
+          coalesce((select json_agg(json_build_object('tenantId', tenant_id, 'key', key, 'value', value))
+                      from management.tenant_quotas_v1), '[]') as quotas`,
 );

@@ -1,7 +1,7 @@
-import { type Queryable, run, runOne } from "@harrier/db";
+import { type Queryable, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { settingNames, type TenantSettings, withDefaults } from "./defaults.ts";
-import { readAllQuotas, readAllSettings, readSettingsRevision } from "./tenant-settings.sql.ts";
+import { readAllSettings, readSettingsRevision, type StoredValue } from "./tenant-settings.sql.ts";
 
 export type { TenantSettings } from "./defaults.ts";
 
@@ -30,12 +30,12 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
   let byTenant: ReadonlyMap<number, TenantSettings> = new Map();
 
   async function refresh(): Promise<void> {
-    // The revision is read first: a change between the two reads is then seen again, not missed.
     const now = await runOne(deps.pool, readSettingsRevision, [settingNames]);
     if (now === undefined || now.revision === revision) return;
-    const [stored, quotas] = await Promise.all([run(deps.pool, readAllSettings, [settingNames]), run(deps.pool, readAllQuotas, [])]);
-    byTenant = group(stored, quotas);
-    revision = now.revision;
+    const stored = await runOne(deps.pool, readAllSettings, [settingNames]);
+    if (stored === undefined) return;
+    byTenant = group(stored.settings, stored.quotas);
+    revision = stored.revision;
   }
 
   return {
@@ -50,9 +50,7 @@ export function createTenantSettings(deps: TenantSettingsDeps): TenantSettingsCa
   };
 }
 
-type Stored<T> = readonly { tenantId: number; key: string; value: T }[];
-
-function group(settings: Stored<unknown>, quotas: Stored<number>): Map<number, TenantSettings> {
+function group(settings: StoredValue<unknown>[], quotas: StoredValue<number>[]): Map<number, TenantSettings> {
   const settingsOf = Map.groupBy(settings, (row) => row.tenantId);
   const quotasOf = Map.groupBy(quotas, (row) => row.tenantId);
   const tenants = new Set([...settingsOf.keys(), ...quotasOf.keys()]);

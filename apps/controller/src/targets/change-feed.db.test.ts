@@ -27,7 +27,7 @@ const update = (controllerId: string) => fixture.targets.updateTarget({ controll
 const tag = (controllerIds: string[], onlyAll = true) =>
   fixture.targets.changeTag({ tagId: 1, controllerIds, assign: true, onlyAll }, contextOf());
 const metadata = (value: string) =>
-  fixture.targets.changeMetadata({ controllerId: "d1", key: "k", value }, contextOf()).catch(() => undefined);
+  fixture.targets.changeMetadata({ ifRevisions: [], controllerId: "d1", key: "k", value }, contextOf()).catch(() => undefined);
 
 /** Returns the events of targets that the outbox has beyond a row, in their order. */
 async function told(after: number): Promise<{ subject: string; sequence: number; changed: string[] }[]> {

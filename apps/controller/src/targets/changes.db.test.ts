@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type CommandsFixture, commandsFixture, contextOf } from "../commands.fixture.ts";
+import { type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet, setSetting } from "../commands.fixture.ts";
 
 let fixture: CommandsFixture;
 let ids: Record<string, number>;
@@ -10,11 +10,13 @@ beforeAll(async () => {
   await management.query(
     `insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 'k', 'n', 'a', 'a'), (1, 8, 'l', 'm', 'a', 'a')`,
   );
+  await management.query("insert into target_type_set_types (tenant_id, target_type_id, set_type_id) values (1, 7, 1), (1, 8, 1)");
   await management.query("insert into target_tags (tenant_id, id, name, created_by, last_modified_by) values (1, 5, 'eu', 'a', 'a')");
 });
 afterAll(() => fixture.close());
 beforeEach(async () => {
   await fixture.db.pool.query("delete from targets");
+  await fixture.db.pool.query("delete from actions");
   const { targets = [] } = await fixture.targets.createTargets(
     {
       targets: [
@@ -116,4 +118,38 @@ test("a change makes filters look again, once; a call that changes nothing does 
   await change("addTag", 5, "abc");
   await change("addTag", 5, "abc");
   expect((await notified()) - before).toBe(1);
+});
+
+test("open actions are asked to end, once, and only those within reach", async () => {
+  const items = [..."abc"].map((name) => itemOf(name));
+  await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "ann" }, contextOf({}));
+  expect(await change("cancelActions", 0, "ab", [7])).toEqual({ reached: idsOf("a"), changed: 1 });
+  expect(await change("cancelActions", 0, "ab")).toEqual({ reached: idsOf("ab"), changed: 1 });
+  expect(await change("cancelActions", 0, "ab")).toEqual({ reached: idsOf("ab"), changed: 0 });
+  expect(await rows("select controller_id as id, status, active, last_modified_by as by from actions order by 1")).toEqual([
+    { id: "a", status: 5, active: true, by: "ann" },
+    { id: "b", status: 5, active: true, by: "ann" },
+    { id: "c", status: 3, active: true, by: "ann" },
+  ]);
+  const entries = "select count(*)::int as n from action_history where messages = array['Update Server: manual cancelation requested']";
+  expect(await rows(entries)).toEqual([{ n: 2 }]);
+});
+
+test("targets confirm by themselves from now on, those that wait for it too; who does already keeps its remark", async () => {
+  await setSetting(fixture, "user.confirmation.flow.enabled", true);
+  const items = [..."ab"].map((name) => itemOf(name));
+  await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "ann" }, contextOf({}));
+  expect(await rows("select distinct status from actions")).toEqual([{ status: 11 }]);
+  await fixture.targets.activateAutoConfirm({ controllerId: "c", remark: "mine" }, contextOf({}));
+  expect(await change("activateAutoConfirm", 0, "ac", [7, 8])).toEqual({ reached: idsOf("ac"), changed: 1 });
+  expect(await change("activateAutoConfirm", 0, "ac")).toEqual({ reached: idsOf("ac"), changed: 0 });
+  expect(await rows("select controller_id as id, status from actions order by 1")).toEqual([
+    { id: "a", status: 3 },
+    { id: "b", status: 11 },
+  ]);
+  expect(await rows("select target_id as id, remark, created_by as by from auto_confirmations order by 1")).toEqual([
+    { id: ids["a"], remark: null, by: "ann" },
+    { id: ids["c"], remark: "mine", by: "admin" },
+  ]);
+  expect(await rows("select controller_id as id, revision from targets where controller_id = 'a'")).toEqual([{ id: "a", revision: 2 }]);
 });

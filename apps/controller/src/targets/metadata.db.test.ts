@@ -45,7 +45,7 @@ test("entries are added all or none, changed and removed in one round trip each;
     ["k", "v"],
   ]);
   const change = (key: string, value?: string) =>
-    fixture.targets.changeMetadata({ controllerId: "a", key, ...(value === undefined ? {} : { value }) }, contextOf());
+    fixture.targets.changeMetadata({ ifRevisions: [], controllerId: "a", key, ...(value === undefined ? {} : { value }) }, contextOf());
   expect(await change("k", "w")).toEqual({ value: "w" });
   expect(await change("k")).toEqual({ value: "w" });
   expect(await change("bare")).toEqual({});
@@ -57,7 +57,7 @@ test("entries are added all or none, changed and removed in one round trip each;
   expect(await stored("a")).toEqual([["k", "w"]]);
   for (const call of [
     () => add("nobody", [{ key: "k" }]),
-    () => fixture.targets.changeMetadata({ controllerId: "nobody", key: "k" }, contextOf()),
+    () => fixture.targets.changeMetadata({ ifRevisions: [], controllerId: "nobody", key: "k" }, contextOf()),
     () => fixture.targets.removeMetadata({ controllerId: "nobody", key: "k" }, contextOf()),
   ]) {
     await expect(call()).rejects.toMatchObject({ info: { type: "Target", entityId: "nobody" } });

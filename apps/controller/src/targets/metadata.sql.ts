@@ -32,3 +32,16 @@ export const changeTargetMetadata = statement<
   [tenantId: number, controllerId: string, key: string, value: string | null, remove: boolean, scope: number[] | null, by: string],
   { outcome: "ok" | "targetNotFound" | "keyNotFound"; value: string | null }
 >("controller.change_target_metadata", "select outcome, value from change_target_metadata($1, $2, $3, $4, $5, $6::bigint[], $7)");
+
+/** Locks a target as the writers of its metadata do; no row: it is not there, or not within the scope. */
+export const lockTargetForMetadata = statement<[tenantId: number, controllerId: string, scope: number[] | null], { id: number }>(
+  "controller.lock_target_for_metadata",
+  `select t.id from targets t
+    where t.tenant_id = $1 and t.controller_id = $2 and ($3::bigint[] is null or t.target_type_id = any ($3::bigint[])) for no key update`,
+);
+
+/** Reads the value of one entry of a target, which may be null; no row: the target has no such entry. */
+export const findTargetMetadata = statement<[tenantId: number, targetId: number, key: string], { value: string | null }>(
+  "controller.find_target_metadata",
+  "select m.value from target_metadata m where m.tenant_id = $1 and m.target_id = $2 and m.key = $3",
+);

@@ -1,5 +1,5 @@
-import { type Database, runOne } from "@harrier/db";
-import { alreadyExists, entityNotFound, type HarrierError, metadataNotFound } from "@harrier/errors";
+import { type Database, inTransaction, type Queryable, runOne } from "@harrier/db";
+import { alreadyExists, entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
 import type {
   AddMetadataRequest,
   CallContext,
@@ -7,9 +7,17 @@ import type {
   ChangeMetadataResponseInput,
   RemoveMetadataRequest,
 } from "@harrier/rpc";
+import { revisionOfContent } from "@harrier/service";
 import { tooMuchMetadata } from "../domain/quota-exceeded.ts";
 import type { LimitsOf } from "../domain/quotas.ts";
-import { addTargetMetadata, changeTargetMetadata, findTakenKeys, putTargetMetadata } from "./metadata.sql.ts";
+import {
+  addTargetMetadata,
+  changeTargetMetadata,
+  findTakenKeys,
+  findTargetMetadata,
+  lockTargetForMetadata,
+  putTargetMetadata,
+} from "./metadata.sql.ts";
 import { scopeOf } from "./targets.ts";
 
 interface Deps {
@@ -50,13 +58,26 @@ async function taken(
 
 /** Changes one entry; an unknown key is not added. */
 export async function changeMetadata(deps: Deps, request: ChangeMetadataRequest, ctx: CallContext): Promise<ChangeMetadataResponseInput> {
-  const value = await change(deps, ctx, { ...request, value: request.value ?? null, remove: false });
+  const { controllerId, key, ifRevisions } = request;
+  const changed = { ...request, value: request.value ?? null, remove: false };
+  if (ifRevisions.length === 0) return answer(await change(deps.db.pool, ctx, changed));
+  // Who writes metadata of a target has it locked, so the entry stays as it is read behind the lock.
+  return inTransaction(deps.db.pool, async (tx) => {
+    const target = await runOne(tx, lockTargetForMetadata, [ctx.principal.tenantId, controllerId, scopeOfWriter(ctx)]);
+    const entry = target && (await runOne(tx, findTargetMetadata, [ctx.principal.tenantId, target.id, key]));
+    // Management hashes `targetVisible` too, which entries of targets do not have: false.
+    if (entry !== undefined && !ifRevisions.includes(revisionOfContent(entry.value, false))) throw new HarrierError("entityChanged");
+    return answer(await change(tx, ctx, changed));
+  });
+}
+
+function answer(value: string | null): ChangeMetadataResponseInput {
   return value === null ? {} : { value };
 }
 
 /** Removes one entry. */
 export async function removeMetadata(deps: Deps, request: RemoveMetadataRequest, ctx: CallContext): Promise<Record<string, never>> {
-  await change(deps, ctx, { ...request, value: null, remove: true });
+  await change(deps.db.pool, ctx, { ...request, value: null, remove: true });
   return {};
 }
 
@@ -68,9 +89,9 @@ interface Change {
 }
 
 /** Returns the value after the change. */
-async function change(deps: Deps, ctx: CallContext, { controllerId, key, value, remove }: Change): Promise<string | null> {
+async function change(db: Queryable, ctx: CallContext, { controllerId, key, value, remove }: Change): Promise<string | null> {
   const { tenantId, subject } = ctx.principal;
-  const row = await runOne(deps.db.pool, changeTargetMetadata, [tenantId, controllerId, key, value, remove, scopeOfWriter(ctx), subject]);
+  const row = await runOne(db, changeTargetMetadata, [tenantId, controllerId, key, value, remove, scopeOfWriter(ctx), subject]);
   if (row?.outcome === "targetNotFound") throw entityNotFound("Target", controllerId);
   if (row?.outcome === "keyNotFound") throw metadataNotFound("Target", controllerId, key);
   return row?.value ?? null;

@@ -1,6 +1,6 @@
 import type { DeviceMessageInput } from "@harrier/rpc";
+import type { Tenant } from "./behind.ts";
 import type { Told } from "./messages.ts";
-import type { Tenant } from "./outgoing.ts";
 
 /** A message to one thing that may become part of a batch. */
 export interface Single {

@@ -1,4 +1,5 @@
 import { type Database, run } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import type { Handlers } from "@harrier/rpc";
 import { type OutgoingDeps, readDeviceMessages } from "./outgoing.ts";
 import { recordRefusals } from "./refusals.ts";
@@ -13,21 +14,31 @@ import {
   updateThingAttributes,
 } from "./things.ts";
 
+export type DeviceMessagesDeps = ThingDeps &
+  OutgoingDeps & {
+    background: Database;
+    /** Whether the views that are needed exist: management has not migrated yet where they do not. */
+    readable: () => boolean;
+  };
+
 /** harrier.controller.v1.DeviceMessagesService: what things send and get, for dmf (contract rollouts.md §8). */
-export function deviceMessagesHandlers(
-  deps: ThingDeps & OutgoingDeps & { background: Database },
-): Handlers<"harrier.controller.v1.DeviceMessagesService"> {
+export function deviceMessagesHandlers(deps: DeviceMessagesDeps): Handlers<"harrier.controller.v1.DeviceMessagesService"> {
   // what goes out takes no connection of devices
   const outgoing = { ...deps, db: deps.background };
+  // dmf asks these two by itself as soon as it runs; everything else follows them
+  const whenReadable = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (!deps.readable()) throw new HarrierError("unavailable");
+    return work();
+  };
   return {
-    listMessagingTenants: async () => ({ tenants: await run(outgoing.db.pool, readMessagingTenants, []) }),
+    listMessagingTenants: async () => ({ tenants: await whenReadable(() => run(outgoing.db.pool, readMessagingTenants, [])) }),
     findThings: (request, ctx) => findThings(deps, request, ctx),
     registerThing: (request, ctx) => registerThing(deps, request, ctx),
     removeThing: (request, ctx) => removeThing(deps, request, ctx),
     updateThingAttributes: (request, ctx) => updateThingAttributes(deps, request, ctx),
     reportActionStatus: (request, ctx) => reportActionStatus(deps, request, ctx),
     switchThingAutoConfirm: (request, ctx) => switchThingAutoConfirm(deps, request, ctx),
-    readDeviceMessages: (request) => readDeviceMessages(outgoing, request),
+    readDeviceMessages: (request) => whenReadable(() => readDeviceMessages(outgoing, request)),
     recordRefusals: (request) => recordRefusals(outgoing, request),
   };
 }

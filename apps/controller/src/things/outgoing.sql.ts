@@ -10,6 +10,18 @@ export interface Position {
   tenants?: readonly number[];
   /** Tenants whose things have missed messages, and are told again as soon as their virtual host takes any. */
   behind?: readonly number[];
+  /** Since when such tenants have missed messages, by their id: the deletions of that time are told again. */
+  missed?: Readonly<Record<string, Missed>>;
+  /** Exchanges with a full queue whose things alone have missed messages, by tenant and name (`exchangeKey`), and since when. */
+  full?: Readonly<Record<string, Missed>>;
+  /** What was seen before the messages that this position confirms. */
+  from?: string;
+}
+
+export interface Missed {
+  readonly seen: string;
+  /** In epoch ms. */
+  readonly at: number;
 }
 
 /** Takes the lease or keeps it; a confirmed position is stored by its holder alone. Without a row another replica has the lease. */
@@ -62,24 +74,58 @@ export const readOutgoing = statement<
     order by o.id`,
 );
 
+/** Whose things are told again: those of a tenant, or of one of its exchanges (null: of all). */
+const among = "unnest($3::int[], $4::text[], $5::text[], $6::text[]) i (tenant_id, vhost, exchange, since)";
+/** The same with one row for each tenant, so that a fleet is read once however many exchanges were full. */
+const perTenant = `(
+         select i.tenant_id, 'amqp://' || i.vhost || '/' as host, bool_or(i.exchange is null) as whole,
+                array_agg('amqp://' || i.vhost || '/' || i.exchange) as addresses
+           from ${among} group by 1, 2) i`;
+/** An address with an escape may name the exchange in several ways: such a thing may be told once too often, and none is left out. */
+const isAmong = (address: string): string =>
+  `starts_with(${address}, 'amqp://' || i.vhost || '/')
+   and (i.exchange is null or ${address} = 'amqp://' || i.vhost || '/' || i.exchange or strpos(${address}, '%') > 0)`;
+
 /**
- * Has all things of tenants told again that shall do something or send their attributes, and keeps who is behind then, both or nothing, and nothing if the
- * lease is lost. What they are told is what is true when it is read, so that nothing is missing that was not sent before.
+ * Has all things of tenants or of some of their exchanges told again that shall do something or send their attributes, and those that were deleted and
+ * not registered again since their snapshot ('' for none), and keeps who is behind then, all or nothing, and nothing if the lease is lost. What they are
+ * told is what is true when it is read, so that nothing is missing that was not sent before.
  */
-export const tellAgain = statement<[holder: string, kept: string, tenantIds: number[], vhosts: string[]], unknown>(
+export const tellAgain = statement<
+  [holder: string, kept: string, tenantIds: number[], vhosts: string[], exchanges: (string | null)[], since: string[]],
+  unknown
+>(
   "controller.tell_things_again",
   `with held as (
      update device_messages_cursor set position = position || $2::jsonb where holder = $1 returning 1
-   ), things as (
-     select t.tenant_id, t.id, t.controller_id, w.what,
-            (row_number() over (partition by t.tenant_id, w.what order by t.id) - 1) / 1000 as piece
-       from unnest($3::int[], $4::text[]) i (tenant_id, vhost)
-       join targets t on t.tenant_id = i.tenant_id and starts_with(t.address, 'amqp://' || i.vhost || '/')
+   ), due as (
+     select distinct t.tenant_id, t.id, t.controller_id, w.what
+       from ${perTenant}
+       join targets t on t.tenant_id = i.tenant_id and starts_with(t.address, i.host)
+                     and (i.whole or t.address = any (i.addresses) or strpos(t.address, '%') > 0)
        join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
       cross join lateral (values
         ('action', exists (select from actions a where a.tenant_id = t.tenant_id and a.target_id = t.id and a.active)),
         ('attributes', s.request_attributes)) w (what, due)
       where w.due and exists (select from held)
+   ), things as (
+     select *, (row_number() over (partition by tenant_id, what order by id) - 1) / 1000 as piece from due
+   ), gone as (
+     select distinct o.tenant_id, d.thing ->> 0 as controller_id, d.thing ->> 1 as address
+       from ${among}
+      cross join lateral (select nullif(i.since, '')::pg_snapshot as seen) s
+       join outbox o on o.tenant_id = i.tenant_id and o.type = 'feed.things-deleted'
+                    and o.txid >= pg_snapshot_xmin(s.seen) and not pg_visible_in_snapshot(o.txid, s.seen)
+      cross join lateral json_array_elements(o.common -> 'things') d (thing)
+      where exists (select from held) and ${isAmong("d.thing ->> 1")}
+        and not exists (select from targets t where t.tenant_id = o.tenant_id and t.controller_id = d.thing ->> 0)
+   ), pieces as (
+     select *, (row_number() over (partition by tenant_id order by controller_id, address) - 1) / 1000 as piece from gone
+   ), deletions as (
+     insert into outbox (tenant_id, topic, type, common, items)
+     select tenant_id, 'target-events', 'feed.things-deleted',
+            json_build_object('things', json_agg(json_build_array(controller_id, address) order by controller_id, address)), '[]'
+       from pieces group by tenant_id, piece order by tenant_id, piece
    )
    insert into outbox (tenant_id, topic, type, common, items)
    select tenant_id, 'target-events', 'feed.things', json_build_object('things', json_agg(controller_id order by id), 'what', what), '[]'

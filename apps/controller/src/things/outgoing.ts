@@ -1,11 +1,13 @@
+import { isReplyExchange } from "@harrier/contracts";
 import { type Database, run, runOne, type SecretBox } from "@harrier/db";
 import type { DeviceMessageInput, ReadDeviceMessagesRequest, ReadDeviceMessagesResponseInput } from "@harrier/rpc";
 import type { ArtifactLinkSettings } from "../artifacts/artifact-links.ts";
 import type { ChunkTemplate, DeploymentDocuments } from "../deployment/documents.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { Batches } from "./batches.ts";
+import { catchUp, type Tenant, withBehind } from "./behind.ts";
 import { actionMessage, type Told, windowMessage } from "./messages.ts";
-import { type OutgoingRow, type Position, readOutgoing, takeLease, tellAgain } from "./outgoing.sql.ts";
+import { type OutgoingRow, type Position, readOutgoing, takeLease } from "./outgoing.sql.ts";
 import { readMessagingTenants, readThings, type ThingRow } from "./things.sql.ts";
 import { type Trigger, triggersOf } from "./triggers.ts";
 
@@ -27,13 +29,6 @@ const maxTriggers = 250;
 /** An answer has so many characters of bodies, but one message at least. */
 const maxCharacters = 1_000_000;
 
-/** A tenant whose things get messages. */
-export interface Tenant {
-  readonly tenantId: number;
-  readonly tenant: string;
-  readonly vhost: string;
-}
-
 /** A trigger, and the position behind it. */
 interface Placed {
   readonly trigger: Trigger;
@@ -47,55 +42,29 @@ interface Placed {
  */
 export async function readDeviceMessages(
   deps: OutgoingDeps,
-  { holder, confirmed, baseUrl, dropped, connected }: ReadDeviceMessagesRequest,
+  { holder, confirmed, baseUrl, dropped, connected, full, resting }: ReadDeviceMessagesRequest,
 ): Promise<ReadDeviceMessagesResponseInput> {
-  const lease = await runOne(deps.db.pool, takeLease, [holder, confirmed === "" ? null : withBehind(confirmed, dropped), leaseSeconds]);
+  const lease = await runOne(deps.db.pool, takeLease, [
+    holder,
+    confirmed === "" ? null : withBehind(confirmed, { dropped, full }, deps.now()),
+    leaseSeconds,
+  ]);
   if (lease === undefined) return { leading: false, messages: [], position: "", more: false };
   const { position } = lease;
   const tenants = await run(deps.db.pool, readMessagingTenants, []);
   const { seen = null, upTo = null, row = null } = position;
   const ids = tenants.map(({ tenantId }) => tenantId);
-  const kept = await catchUp(deps, { holder, position, tenants, connected });
+  const kept = await catchUp(deps, { holder, position, tenants, connected, resting });
   const rows = await run(deps.db.pool, readOutgoing, [seen, upTo, row, ids, maxScanned, maxRows]);
   const { placed, end } = place(rows, position);
   const answer = await compose(deps, { placed, tenants, baseUrl });
   const behind = answer.stoppedAt ?? end;
-  return { leading: true, messages: answer.messages, position: JSON.stringify({ ...behind, ...kept }), more: behind.upTo !== undefined };
-}
-
-/** Adds tenants to those that are behind. */
-function withBehind(confirmed: string, dropped: readonly number[]): string {
-  const position = JSON.parse(confirmed) as Position;
-  return JSON.stringify({ ...position, behind: [...new Set([...(position.behind ?? []), ...dropped])] });
-}
-
-interface Waiting {
-  readonly holder: string;
-  readonly position: Position;
-  readonly tenants: readonly Tenant[];
-  readonly connected: readonly number[];
-}
-
-/**
- * Has things told again whose tenant gets messages again: its virtual host had taken none, or it was suspended, when nothing is read for it. Answers what
- * the position keeps of tenants from now on.
- */
-async function catchUp(
-  { db }: OutgoingDeps,
-  { holder, position, tenants, connected }: Waiting,
-): Promise<Pick<Position, "tenants" | "behind">> {
-  const ids = tenants.map(({ tenantId }) => tenantId);
-  const active = new Set(ids);
-  const known = new Set(position.tenants ?? ids);
-  const before = (position.behind ?? []).filter((id) => active.has(id));
-  const behind = new Set([...before, ...ids.filter((id) => !known.has(id))]);
-  const takes = new Set(connected);
-  const again = tenants.filter(({ tenantId }) => behind.has(tenantId) && takes.has(tenantId));
-  const kept = { tenants: ids, behind: [...behind].filter((id) => !takes.has(id)) };
-  if (again.length > 0) {
-    await run(db.pool, tellAgain, [holder, JSON.stringify(kept), again.map(({ tenantId }) => tenantId), again.map(({ vhost }) => vhost)]);
-  }
-  return kept;
+  return {
+    leading: true,
+    messages: answer.messages,
+    position: JSON.stringify({ ...behind, ...kept, from: seen ?? end.seen }),
+    more: behind.upTo !== undefined,
+  };
 }
 
 /** Finds the triggers in rows, and the position behind all of them. */
@@ -185,12 +154,13 @@ function stopBefore(placed: readonly Placed[], n: number): { stoppedAt?: Positio
 
 const deletion = ({ what }: Trigger): Told | undefined => (what === "deleted" ? { type: "THING_DELETED", topic: "" } : undefined);
 
-/** The exchange of `amqp://<vhost>/<exchange>`, if it is in the tenant's own virtual host. */
+/** The exchange of `amqp://<vhost>/<exchange>`, if it is in the tenant's own virtual host and one that messages can be published to. */
 export function exchangeOf(address: string | null, tenant: Tenant | undefined): string | undefined {
   const prefix = `amqp://${tenant?.vhost ?? ""}/`;
   if (tenant === undefined || address === null || !address.startsWith(prefix)) return undefined;
   try {
-    return decodeURIComponent(address.slice(prefix.length));
+    const name = decodeURIComponent(address.slice(prefix.length));
+    return isReplyExchange(name) ? name : undefined;
   } catch {
     return undefined;
   }

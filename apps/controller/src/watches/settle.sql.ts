@@ -1,11 +1,10 @@
 import { statement } from "@harrier/db";
 
-/** Retries that are due, by tenant: each will need an id. */
-export const dueRetries = statement<[limit: number], { tenantId: number; n: number }>(
-  "controller.due_retries",
-  `select d.tenant_id as "tenantId", count(*)::int as n
+/** The tenants of whose watches any is due, and how many of these are retries: each will need an id. */
+export const dueByTenant = statement<[limit: number], { tenantId: number; retries: number }>(
+  "controller.due_watches_by_tenant",
+  `select d.tenant_id as "tenantId", count(*) filter (where d.stage = 7)::int as retries
      from due_watches($1) d
-    where d.stage = 7
     group by d.tenant_id order by d.tenant_id`,
 );
 

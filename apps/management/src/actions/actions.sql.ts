@@ -38,14 +38,17 @@ const maxMessage = 512;
 const newest = 10;
 
 /**
- * Selects the last message of an action's history. The newest entries are read by their key, since an entry's revision is the action's own, and no
- * partition is older than the action.
+ * Selects the last message of an action's history. The entries are read by their key, since an entry's revision is the action's own, and no partition is
+ * older than the action. Nearly always the newest entry has one, so that the others are not read.
  */
-const lastMessage = (action: string): string =>
-  `(select left(h.messages[cardinality(h.messages)], ${maxMessage}) from controller.action_statuses_v1 h
-     where h.tenant_id = ${action}.tenant_id and h.action_id = ${action}.id and h.revision between ${action}.revision - ${newest - 1} and ${action}.revision
-       and h.reported_at >= ${action}.created_at and h.messages <> '{}'
-     order by h.revision desc limit 1)`;
+const lastMessage = (action: string): string => {
+  const of = (revisions: string): string =>
+    `select left(h.messages[cardinality(h.messages)], ${maxMessage}) from controller.action_statuses_v1 h
+      where h.tenant_id = ${action}.tenant_id and h.action_id = ${action}.id and h.revision ${revisions}
+        and h.reported_at >= ${action}.created_at and h.messages <> '{}'`;
+  const before = `between ${action}.revision - ${newest - 1} and ${action}.revision - 1`;
+  return `coalesce((${of(`= ${action}.revision`)} limit 1), (${of(before)} order by h.revision desc limit 1))`;
+};
 
 /** Selects how an action is watched; most actions have neither a policy nor an attempt before or behind them, and nothing is looked up for these. */
 const safety = `case when t.policy_id is not null or t.attempt > 1 or t.retried_by is not null then json_build_object(

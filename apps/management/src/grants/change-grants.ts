@@ -26,9 +26,9 @@ export async function changeGrants(
     const row = await runOne(tx, lockGrants[holder], [tenantId, id]);
     if (row === undefined) throw entityNotFound(entities[holder], id);
     if (row.systemManaged) throw new HarrierError("entityReadOnly");
-    requireRevision(ifMatch, row);
     const next = change(row);
     await checkGrants(tx, granter, { held: row, next });
+    requireRevision(ifMatch, row);
     await runCount(tx, writeGrants[holder], [tenantId, id, next.permissions, JSON.stringify(next.scoped), subject]);
     return next;
   });

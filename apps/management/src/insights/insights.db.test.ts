@@ -213,6 +213,59 @@ describe("management 10.6 the present", () => {
     expect(await get("/rollouts/current", ofType)).toMatchObject({ total: 1, perStatus: { running: 1, finished: 0 } });
   });
 
+  test("versions by day: the sets that most had on one of the days, the others together, and nothing of days that were not counted", async () => {
+    const [a = 0, b = 0, c = 0] = setIds;
+    const { tenantId } = fixture;
+    for (const day of ["2026-01-01", "2026-01-02", "2026-01-04"]) {
+      await fixture.asController(
+        "insert into fleet_day_walks (tenant_id, day, counted_at) values ($1, $2::date, ($2::date + time '23:59') at time zone 'UTC')",
+        [tenantId, day],
+      );
+    }
+    for (const [day, key, type, n] of [
+      ["2026-01-01", a, 0, 3],
+      ["2026-01-01", b, 7, 2],
+      ["2026-01-02", a, 0, 1],
+      ["2026-01-02", b, 7, 4],
+      ["2026-01-02", c, 0, 2],
+      ["2026-01-02", 0, 0, 5],
+    ] as const) {
+      const values = [tenantId, day, key, type, n];
+      await fixture.asController("insert into fleet_days (tenant_id, kind, day, key, type_id, n) values ($1, 1, $2, $3, $4, $5)", values);
+      await fixture.asController(
+        "insert into fleet_days (tenant_id, kind, day, key, type_id, n) values ($1::int + 77, 1, $2, $3, $4, $5)",
+        values,
+      );
+    }
+    const path = "/versions?startDay=2026-01-01&endDay=2026-01-04&top=2";
+    const counted = (day: string, total: number, other: number, counts: [number, number][]) => ({
+      ...{ day, coverage: "full", countedAt: Date.parse(`${day}T23:59:00Z`), total, other },
+      counts: counts.map(([id, n]) => ({ id, count: n })),
+    });
+    const named = (id: number) => ({ id, name: "abc"[setIds.indexOf(id)], version: "1" });
+    expect(await get(path)).toEqual({
+      ...{ by: "installedds", step: "day", sets: [named(b), named(a)] },
+      content: [
+        counted("2026-01-01", 5, 0, [
+          [a, 3],
+          [b, 2],
+        ]),
+        counted("2026-01-02", 12, 7, [
+          [b, 4],
+          [a, 1],
+        ]),
+        { day: "2026-01-03", coverage: "none" },
+        counted("2026-01-04", 0, 0, []),
+      ],
+    });
+    const restricted = await get(path, ofType);
+    expect(restricted.sets).toEqual([named(b)]);
+    expect(restricted.content.map(({ total }: { total?: number }) => total)).toEqual([2, 4, undefined, 0]);
+    expect((await get(`${path}&by=assignedds`)).sets).toEqual([]);
+    expect(await fixture.roundTrips.during(() => get(path))).toBe(1);
+    for (const table of ["fleet_days", "fleet_day_walks"]) await fixture.asController(`truncate ${table}`);
+  });
+
   test("figures of another tenant are in none of them", async () => {
     await fixture.asController("insert into fleet_counts (tenant_id, kind, key, type_id, n) values (77, 0, 1, 0, 5), (77, 1, $1, 0, 5)", [
       setIds[0],
@@ -228,7 +281,7 @@ test("management 10.6 each needs its permission", async () => {
   for (const path of ["/data-traffic", "/artifact-storage", "/targets/current", "/targets/monthly"]) {
     expect((await http.call("GET", `/rest/v1/insights${path}`, { permissions: ["READ_REPOSITORY"] })).status).toBe(403);
   }
-  for (const path of ["/rollouts/current", "/rollouts/monthly", "/actions/monthly", "/distributionsets/top-installed"]) {
+  for (const path of ["/rollouts/current", "/rollouts/monthly", "/actions/monthly", "/distributionsets/top-installed", "/versions"]) {
     expect((await http.call("GET", `/rest/v1/insights${path}`, { permissions: ["READ_TARGET"] })).status).toBe(403);
   }
 });

@@ -12,6 +12,7 @@ import {
   readCurrentTargets,
   readTop,
 } from "./insights.ts";
+import { readVersions } from "./versions.ts";
 
 const named = (name: "bytes" | "count", figures: readonly Figure[]) => ({
   content: figures.map(({ month, coverage, value }) => ({ month, coverage, ...(value === undefined ? {} : { [name]: value }) })),
@@ -33,4 +34,5 @@ export function mountInsights(mount: Mount, deps: InsightDeps): void {
   mount(insights.topAssigned, async ({ identity, query: { top } }) => ({
     body: await readTop(deps, identity, { kind: "assignedSet", top }),
   }));
+  mount(insights.versions, async ({ identity, query }) => ({ body: await readVersions(deps, identity, query) }));
 }

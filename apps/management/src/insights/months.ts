@@ -20,12 +20,12 @@ export interface Months {
 
 /**
  * Reads which months a request is about (contract management.md §10.6): both ends are included; without an end the month of `now`, without a beginning
- * the eleven before the end. Throws constraintViolation if it begins behind its end or has more than `maxMonths`.
+ * the eleven before the end. Throws constraintViolation if it begins after its end or has more than `maxMonths`.
  */
 export function monthsOf({ startMonth, endMonth }: MonthsQuery, now: number): Months {
   const last = endMonth === undefined ? monthOf(now) : numberOf(endMonth);
   const first = startMonth === undefined ? last - defaultMonths + 1 : numberOf(startMonth);
-  if (first > last) throw new HarrierError("constraintViolation", "startMonth must not be behind endMonth.");
+  if (first > last) throw new HarrierError("constraintViolation", "startMonth must not be after endMonth.");
   if (last - first >= maxMonths) throw new HarrierError("constraintViolation", `At most ${maxMonths} months are answered at once.`);
   return { first: `${textOf(first)}-01`, last: `${textOf(last)}-01` };
 }

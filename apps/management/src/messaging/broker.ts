@@ -4,9 +4,8 @@ import {
   dmfNames,
   dmfQueues,
   type MessagingUse,
-  maxDeadLetters,
-  maxWaitingMessages,
   messagingPermissions,
+  messagingPolicies,
 } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 
@@ -61,7 +60,10 @@ export function createBroker(settings: BrokerSettings): Broker {
     async prepare(vhost, use) {
       await put(["vhosts", vhost]);
       await put(["permissions", vhost, settings.serviceUser], { configure: ".*", write: ".*", read: ".*" });
-      await Promise.all(Object.entries(vhostLimits).map(([name, value]) => put(["vhost-limits", vhost, name], { value })));
+      await Promise.all([
+        ...Object.entries(vhostLimits).map(([name, value]) => put(["vhost-limits", vhost, name], { value })),
+        ...Object.entries(messagingPolicies).map(([name, policy]) => put(["policies", vhost, name], { ...policy, "apply-to": "queues" })),
+      ]);
       await (use === "dmf"
         ? declareDmf(put, ask, vhost)
         : put(["exchanges", vhost, dmfNames.sieExchange], { type: "topic", durable: true }));
@@ -94,20 +96,7 @@ type Put = (path: readonly string[], body?: object) => Promise<Response>;
 async function declareDmf(put: Put, ask: Ask, vhost: string): Promise<void> {
   const exchanges = Object.entries(dmfExchanges).map(([name, type]) => put(["exchanges", vhost, name], { type, durable: true }));
   const queues = Object.entries(dmfQueues).map(([name, args]) => put(["queues", vhost, name], { durable: true, arguments: args }));
-  await Promise.all([
-    ...exchanges,
-    ...queues,
-    put(["policies", vhost, "harrier-dead-letters"], {
-      pattern: `^${dmfNames.deadLetters}$`,
-      definition: { "max-length": maxDeadLetters, overflow: "drop-head" },
-      "apply-to": "queues",
-    }),
-    put(["policies", vhost, "harrier-receiver"], {
-      pattern: `^${dmfNames.receiver}$`,
-      definition: { "max-length": maxWaitingMessages, overflow: "reject-publish" },
-      "apply-to": "queues",
-    }),
-  ]);
+  await Promise.all([...exchanges, ...queues]);
   await Promise.all(dmfBindings.map(({ exchange, queue }) => ask("POST", ["bindings", vhost, "e", exchange, "q", queue], {})));
 }
 

@@ -6,7 +6,16 @@ import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { metadataJson, moduleMetadataJson } from "./metadata.json.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
-import { changeMetadata, createMetadata, getMetadata, type MetadataOwner, ofModules, ofSets, removeMetadata } from "./metadata.ts";
+import {
+  changeMetadata,
+  createMetadata,
+  getMetadata,
+  type MetadataOwner,
+  ofModules,
+  ofSets,
+  removeMetadata,
+  revisionOfMetadata,
+} from "./metadata.ts";
 
 interface Deps {
   db: Database;
@@ -56,13 +65,19 @@ function mountOfModules(mount: Mount, deps: Deps): void {
     return { body: rows.map(moduleMetadataJson) };
   });
 
-  mount(routesOfModules.getMetadata, async (ctx) => ({
-    body: moduleMetadataJson(await getMetadata(deps, ofModules, ctx.tenantId, at(ctx.params))),
-  }));
+  mount(routesOfModules.getMetadata, async (ctx) => {
+    const entry = await getMetadata(deps, ofModules, ctx.tenantId, at(ctx.params));
+    return { body: moduleMetadataJson(entry), revision: revisionOfMetadata(entry) };
+  });
 
   mount(routesOfModules.updateMetadata, async (ctx) => ({
     body: moduleMetadataJson(
-      await changeMetadata(deps, ofModules, ctx.identity, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" }),
+      await changeMetadata(deps, ofModules, ctx.identity, {
+        at: at(ctx.params),
+        change: ctx.body,
+        create: ctx.surface === "rest",
+        ifMatch: ctx.ifMatch,
+      }),
     ),
   }));
 
@@ -90,11 +105,19 @@ function mountOfSets(mount: Mount, deps: Deps): void {
     return { body: rows.map(metadataJson) };
   });
 
-  mount(routesOfSets.getMetadata, async (ctx) => ({ body: metadataJson(await getMetadata(deps, ofSets, ctx.tenantId, at(ctx.params))) }));
+  mount(routesOfSets.getMetadata, async (ctx) => {
+    const entry = await getMetadata(deps, ofSets, ctx.tenantId, at(ctx.params));
+    return { body: metadataJson(entry), revision: revisionOfMetadata(entry) };
+  });
 
   mount(routesOfSets.updateMetadata, async (ctx) => ({
     body: metadataJson(
-      await changeMetadata(deps, ofSets, ctx.identity, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" }),
+      await changeMetadata(deps, ofSets, ctx.identity, {
+        at: at(ctx.params),
+        change: ctx.body,
+        create: ctx.surface === "rest",
+        ifMatch: ctx.ifMatch,
+      }),
     ),
   }));
 

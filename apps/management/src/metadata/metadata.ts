@@ -1,6 +1,8 @@
 import { type Database, inTransaction, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, metadataNotFound } from "@harrier/errors";
+import { type IfMatch, requireRevision } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
+import { revisionOfContent } from "@harrier/service";
 import { type OwnedQuota, tooManyOwned } from "../quotas/limits.ts";
 import { type MetadataRow, type MetadataStatements, moduleMetadataStatements, setMetadataStatements } from "./metadata.sql.ts";
 
@@ -79,14 +81,27 @@ export async function changeMetadata(
   deps: Deps,
   of: MetadataOwner,
   actor: Actor,
-  { at, change, create = false }: { at: EntryKey; change: Omit<NewEntry, "key">; create?: boolean },
+  { at, change, create = false, ifMatch }: { at: EntryKey; change: Omit<NewEntry, "key">; create?: boolean; ifMatch?: IfMatch },
 ): Promise<MetadataRow> {
   const values: [number, number, string, string, string] = [actor.tenantId, at.owner, at.key, JSON.stringify(change), actor.subject];
-  const changed = await runOne(deps.db.pool, of.statements.update, values);
+  // Who writes metadata of the owner has it locked, so the entry stays as it is read behind the lock.
+  const changeRead = () =>
+    inTransaction(deps.db.pool, async (tx) => {
+      await runOne(tx, of.statements.lock, [actor.tenantId, at.owner]);
+      const entry = await runOne(tx, of.statements.find, [actor.tenantId, at.owner, at.key]);
+      if (entry !== undefined && entry.key !== null) requireRevision(ifMatch, { revision: revisionOfMetadata(entry) });
+      return runOne(tx, of.statements.update, values);
+    });
+  const changed = ifMatch === undefined ? await runOne(deps.db.pool, of.statements.update, values) : await changeRead();
   if (changed !== undefined) return changed;
-  if (!create) return refuse(deps, of, actor.tenantId, at);
+  if (!create || ifMatch !== undefined) return refuse(deps, of, actor.tenantId, at);
   await createMetadata(deps, of, actor, { owner: at.owner, entries: [{ ...change, key: at.key }], overwrite: true });
   return { ...change, key: at.key, value: change.value ?? null };
+}
+
+/** Stands for the revision of an entry (ADR 40). */
+export function revisionOfMetadata({ value, targetVisible = false }: Pick<MetadataRow, "value" | "targetVisible">): number {
+  return revisionOfContent(value, targetVisible);
 }
 
 /** Deletes one entry. */

@@ -5,6 +5,7 @@ import { readPage, scopeOf } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { metadataJson } from "./metadata.json.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
+import { revisionOfMetadata } from "./metadata.ts";
 import { metadataOfTarget } from "./target-metadata.sql.ts";
 import {
   changeTargetMetadata,
@@ -42,10 +43,15 @@ export function mountTargetMetadata(mount: Mount, deps: Deps): void {
     return { body: rows.map(metadataJson) };
   });
 
-  mount(routes.getMetadata, async (ctx) => ({ body: metadataJson(await getTargetMetadata(deps, ctx.identity, at(ctx.params))) }));
+  mount(routes.getMetadata, async (ctx) => {
+    const entry = await getTargetMetadata(deps, ctx.identity, at(ctx.params));
+    return { body: metadataJson(entry), revision: revisionOfMetadata(entry) };
+  });
 
   mount(routes.updateMetadata, async (ctx) => ({
-    body: metadataJson(await changeTargetMetadata(deps, ctx, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest" })),
+    body: metadataJson(
+      await changeTargetMetadata(deps, ctx, { at: at(ctx.params), change: ctx.body, create: ctx.surface === "rest", ifMatch: ctx.ifMatch }),
+    ),
   }));
 
   mount(routes.deleteMetadata, async (ctx) => removeTargetMetadata(deps, ctx, at(ctx.params)));

@@ -1,6 +1,6 @@
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, metadataNotFound } from "@harrier/errors";
-import { scopeOf } from "@harrier/query";
+import { type IfMatch, scopeOf } from "@harrier/query";
 import type { Client, Identity } from "@harrier/rpc";
 import { newCommandId } from "../targets/assignment.ts";
 import type { Actor } from "../targets/targets.ts";
@@ -47,15 +47,20 @@ export async function getTargetMetadata(
 export async function changeTargetMetadata(
   deps: TargetMetadataDeps,
   actor: Actor,
-  { at, change, create = false }: { at: TargetEntryKey; change: { value?: string | undefined }; create?: boolean },
+  {
+    at,
+    change,
+    create = false,
+    ifMatch,
+  }: { at: TargetEntryKey; change: { value?: string | undefined }; create?: boolean; ifMatch?: IfMatch },
 ): Promise<MetadataRow> {
-  if (create && change.value !== undefined) {
+  if (create && change.value !== undefined && ifMatch === undefined) {
     const entries = [{ key: at.key, value: change.value }];
     await createTargetMetadata(deps, actor, { controllerId: at.controllerId, entries, overwrite: true });
     return { key: at.key, value: change.value };
   }
   const given = change.value === undefined ? {} : { value: change.value };
-  const { value = null } = await deps.targets.changeMetadata({ ...at, ...given }, actor.out());
+  const { value = null } = await deps.targets.changeMetadata({ ...at, ...given, ifRevisions: [...(ifMatch ?? [])] }, actor.out());
   return { key: at.key, value };
 }
 

@@ -2,7 +2,7 @@ import { type QuotaView, quotas, tenantQuotas } from "@harrier/contracts";
 import { encoded, type View } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { checkOperator, getTenant } from "../tenants/tenants.ts";
-import { getQuota, listQuotas, type Quota, type QuotaDeps } from "./quotas.ts";
+import { getQuota, listQuotas, type Quota, type QuotaDeps, revisionOfQuota } from "./quotas.ts";
 import { setQuota } from "./tenant-quotas.ts";
 
 /** Renders one quota (spec 001 §2.8); it has audit members only where its limit was set. `of` is the tenant, where it is not that of the caller. */
@@ -31,13 +31,14 @@ export function mountTenantQuotas(mount: Mount, deps: QuotaDeps): void {
   mount(tenantQuotas.get, async (ctx) => {
     checkOperator(ctx.identity);
     const { name, tenantId } = await getTenant(deps, ctx.params.tenantName);
-    return { body: quotaJson(ctx, await getQuota(deps, tenantId, ctx.params.key), name) };
+    const quota = await getQuota(deps, tenantId, ctx.params.key);
+    return { body: quotaJson(ctx, quota, name), revision: revisionOfQuota(quota) };
   });
 
   mount(tenantQuotas.set, async (ctx) => {
     checkOperator(ctx.identity);
     const { tenantName, key } = ctx.params;
-    const { tenant, quota } = await setQuota(deps, ctx.identity, { tenant: tenantName, key, limit: ctx.body.limit });
+    const { tenant, quota } = await setQuota(deps, ctx.identity, { tenant: tenantName, key, limit: ctx.body.limit, ifMatch: ctx.ifMatch });
     return { body: quotaJson(ctx, quota, tenant) };
   });
 }

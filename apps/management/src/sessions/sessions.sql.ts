@@ -141,6 +141,13 @@ export const listSessionsOf = statement<Owner, OwnSessionRow>(
     order by s.last_used_at desc, s.id desc limit ${maxListed}`,
 );
 
+/** Reads what a session of an issuer was opened with, and the name of its tenant. One by password has no row here. */
+export const findScopesOf = statement<[...Owner, id: number], { tenant: string; scopes: string[] }>(
+  "management.find_scopes_of",
+  `select t.name as tenant, s.scopes from sessions s ${withUser} join tenants t on t.tenant_id = s.tenant_id
+    where ${owned} and s.id = $4 and s.issuer <> '' and ${alive}`,
+);
+
 /** Ends a session of a user by its number, unless it is over; gateways forget it in the same transaction. */
 export const endSessionOf = statement<[...Owner, id: number], unknown>(
   "management.end_session_of",

@@ -126,6 +126,16 @@ test("who manages users ends no session of who holds more, and of no other user 
   expect(await listSessionsOfUser(fixture, 1, ann)).toEqual([]);
 });
 
+test("who manages users ends no session whose token says more than they hold, though the account holds nothing", async () => {
+  const greater = await ofEve({ scopes: ["management-full-access"] });
+  const equal = await ofEve({ scopes: ["READ_TARGET"] });
+  const manager = { tenantId: 1, permissions: ["USER_MANAGEMENT", "READ_TARGET"] };
+  const ends = ({ id: sessionId }: { id: number }) => endSessionOfUser(fixture, manager, { userId: eve, sessionId });
+  await expect(ends(greater)).rejects.toMatchObject({ code: "insufficientPermission" });
+  await ends(equal);
+  expect([await isAlive(greater), await isAlive(equal)]).toEqual([true, false]);
+});
+
 test("a list costs one round trip for one's own, and one more to find a user", async () => {
   await ofAnn();
   await listOwnSessions(fixture, asAnn);

@@ -1,10 +1,12 @@
-import { type Database, run, runCount } from "@harrier/db";
+import { type Database, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import type { Identity } from "@harrier/rpc";
 import { checkCovers, type HeldGrants } from "../grants/covers.ts";
+import { type Grants, noGrants } from "../grants/grants.ts";
+import { resolveToken } from "../identity/resolve-token.ts";
 import type { UserRow } from "../users/users.sql.ts";
 import { getUser } from "../users/users.ts";
-import { endSessionOf, listSessionsOf, type OwnSessionRow } from "./sessions.sql.ts";
+import { endSessionOf, findScopesOf, listSessionsOf, type OwnSessionRow } from "./sessions.sql.ts";
 
 export interface UserSessionDeps {
   db: Database;
@@ -43,7 +45,8 @@ export async function listSessionsOfUser(deps: UserSessionDeps, tenantId: number
 }
 
 /**
- * Ends a session of a user who holds no more than the caller: otherwise anybody who manages users could keep an administrator out.
+ * Ends a session of a user who holds no more than the caller: otherwise anybody who manages users could keep an administrator out. A user of an issuer
+ * holds what the token said by which the session was opened, beside what the account has.
  * @throws entityNotFound for an unknown user, or a session that is over or of another user; insufficientPermission
  */
 export async function endSessionOfUser(
@@ -54,6 +57,18 @@ export async function endSessionOfUser(
   const { tenantId } = caller;
   const user = await getUser(deps, tenantId, userId);
   checkCovers(caller, user);
-  if ((await runCount(deps.db.pool, endSessionOf, [...ownerOfUser(tenantId, user), sessionId])) === 0)
-    throw entityNotFound("Session", sessionId);
+  const session = [...ownerOfUser(tenantId, user), sessionId] as const;
+  checkCovers(caller, await grantsByToken(deps, user.name, await runOne(deps.db.pool, findScopesOf, [...session])));
+  if ((await runCount(deps.db.pool, endSessionOf, [...session])) === 0) throw entityNotFound("Session", sessionId);
+}
+
+/** What a session of an issuer allows now. */
+async function grantsByToken(
+  { db }: UserSessionDeps,
+  user: string,
+  opened: { tenant: string; scopes: string[] } | undefined,
+): Promise<Grants> {
+  if (opened === undefined) return noGrants;
+  const { permissions, targetTypeScopes } = await resolveToken({ db: db.pool }, { user, ...opened });
+  return { permissions, scoped: Object.fromEntries(Object.entries(targetTypeScopes).map(([name, { ids }]) => [name, ids])) };
 }

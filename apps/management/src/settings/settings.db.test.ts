@@ -63,6 +63,9 @@ test("the gateway key is sealed in the table, published only as a digest, and sh
   expect(await getSetting(deps, caller, key)).toMatchObject({ value: "a secret gateway key", global: false });
   const blind = { ...caller, permissions: ["READ_TENANT_CONFIGURATION"] };
   await expect(getSetting(deps, blind, key)).rejects.toMatchObject({ code: "insufficientPermission" });
+  // neither may a tag be tried out on it
+  const guess = putSettings(deps, blind, new Map([[key, "short"]]), { one: key, ifMatch: [1] });
+  await expect(guess).rejects.toMatchObject({ code: "insufficientPermission" });
   expect((await listSettings(deps, blind)).map((setting) => setting.key)).not.toContain(key);
 });
 

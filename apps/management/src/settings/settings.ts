@@ -1,7 +1,8 @@
 import { minTokenLength, type Surface } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
-import type { AuditRow } from "@harrier/query";
+import { type AuditRow, type IfMatch, requireRevision } from "@harrier/query";
+import { revisionOfContent } from "@harrier/service";
 import { checkChange, checkValue, findKey } from "./check-settings.ts";
 import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
 import {
@@ -47,9 +48,13 @@ export async function listSettings(deps: SettingsDeps, caller: Actor): Promise<S
     run(deps.db.pool, readSettings, [caller.tenantId, null]),
     runOne(deps.db.pool, readDefaultSetType, [caller.tenantId]),
   ]);
+  return visibleTo(deps, caller, rows, setType?.id ?? 0);
+}
+
+function visibleTo(deps: SettingsDeps, caller: Actor, rows: readonly SettingRow[], setTypeId: number): Setting[] {
   const stored = new Map(rows.map((row) => [row.key, row]));
   const visible = Object.keys(settingKeys).filter((key) => mayRead(caller, key));
-  return [...visible.map((key) => toSetting(deps, key, stored.get(key))), defaultSetType(setType?.id ?? 0)];
+  return [...visible.map((key) => toSetting(deps, key, stored.get(key))), defaultSetType(setTypeId)];
 }
 
 /** Returns one setting (spec 001 §4.7). A secret is refused without its permission. */
@@ -62,19 +67,55 @@ export async function getSetting(deps: SettingsDeps, caller: Actor, key: string)
 
 /**
  * Stores values, all or none (contract management.md §8.2). A change of how devices or gateways sign in is logged in the same transaction,
- * so that every gateway soon forgets what it has verified.
+ * so that every gateway soon forgets what it has verified. `read` says what the caller has read before, one setting or all of them: with another
+ * revision than `ifMatch` has it is entityChanged.
  */
-export async function putSettings(deps: SettingsDeps, caller: Actor, values: ReadonlyMap<string, unknown>): Promise<Setting[]> {
+export async function putSettings(
+  deps: SettingsDeps,
+  caller: Actor,
+  values: ReadonlyMap<string, unknown>,
+  read: { one?: string; ifMatch?: IfMatch } = {},
+): Promise<Setting[]> {
   const setTypeId = checkSetTypeId(values.get(defaultSetTypeKey), values.has(defaultSetTypeKey));
   const changes = new Map([...values].filter(([key]) => key !== defaultSetTypeKey).map(([key, value]) => [key, checkValue(key, value)]));
   return inTransaction(deps.db.pool, async (tx) => {
     await runOne(tx, lockTenant, [caller.tenantId]);
+    if (read.ifMatch !== undefined) await requireUnchanged(deps, tx, caller, { one: read.one, ifMatch: read.ifMatch });
     const changed = changes.size === 0 ? [] : await write(deps, tx, caller, changes);
     if (setTypeId === undefined) return changed;
     const stored = await runOne(tx, setDefaultSetType, [caller.tenantId, setTypeId]);
     if (stored === undefined) throw entityNotFound("DistributionSetType", setTypeId);
     return [...changed, defaultSetType(stored.id)];
   });
+}
+
+/** Stands for the revision of a setting: one that is reset and set again is another one. */
+export function revisionOfSetting({ value, audit }: Setting): number {
+  return revisionOfContent(value, audit?.lastModifiedAt);
+}
+
+/** Stands for the revision of all settings that a caller sees. */
+export function revisionOfSettings(settings: readonly Setting[]): number {
+  return revisionOfContent(...settings.map(({ key, value, audit }) => [key, value, audit?.lastModifiedAt]));
+}
+
+/**
+ * A caller has read one setting, or all of them. The tenant is locked, so they stay as they are read here. A secret that the caller may not read is no
+ * part of the answer to a guess. @throws entityChanged, insufficientPermission
+ */
+async function requireUnchanged(
+  deps: SettingsDeps,
+  tx: Queryable,
+  caller: Actor,
+  { one, ifMatch }: { one: string | undefined; ifMatch: IfMatch },
+): Promise<void> {
+  if (one !== undefined && one !== defaultSetTypeKey && !mayRead(caller, one)) throw lacksPermission(["READ_GATEWAY_SECURITY_TOKEN"]);
+  const rows = await run(tx, readSettings, [caller.tenantId, null]);
+  const setType = await runOne(tx, readDefaultSetType, [caller.tenantId]);
+  if (one === undefined) return requireRevision(ifMatch, { revision: revisionOfSettings(visibleTo(deps, caller, rows, setType?.id ?? 0)) });
+  const row = rows.find(({ key }) => key === one);
+  const setting = one === defaultSetTypeKey ? defaultSetType(setType?.id ?? 0) : toSetting(deps, one, row);
+  requireRevision(ifMatch, { revision: revisionOfSetting(setting) });
 }
 
 /** Resets a setting to its default. `default.ds.type` has no default: the answer is 400, in the dialect of hawkBit 1.x 404. */

@@ -4,11 +4,12 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import { targetFields } from "@harrier/fiql";
 import { narrow, type PageSource, type Scope, scopeOf, targetLists } from "@harrier/query";
 import type { FaultPoint } from "@harrier/service";
+import { checkAssignable } from "../catalogue/reserve-set.ts";
 import type { OperationRow } from "../operations/background.sql.ts";
 import { beginChunks, maxFailures } from "../operations/chunks.sql.ts";
 import { targetList } from "../targets/targets.sql.ts";
 import type { Actor } from "../targets/targets.ts";
-import { findSubjects, listedTargets, missingTargets } from "./target-changes.sql.ts";
+import { findSetState, findSubjects, listedTargets, missingTargets } from "./target-changes.sql.ts";
 
 export interface TargetChangeDeps {
   db: Pick<Database, "pool">;
@@ -23,6 +24,8 @@ export interface ChangePayload {
   scope: Scope;
   change: TargetChangeRequest["action"];
   value: number | null;
+  /** How a set is assigned. */
+  assignment?: Pick<TargetChangeRequest, "type" | "forcetime" | "weight" | "confirmationRequired">;
   failed?: number;
   failures?: { controllerId: string; reason: string }[];
 }
@@ -37,24 +40,35 @@ export const notReached = "entityNotFound";
 export async function beginTargetChange(deps: TargetChangeDeps, actor: Actor, request: TargetChangeRequest): Promise<OperationRow> {
   const { tenantId, subject: by } = actor.identity;
   const { pool } = deps.db;
-  const { action, tagId = null, targetTypeId = null } = request;
+  const { action, tagId = null, targetTypeId = null, distributionSetId = null } = request;
+  const { type, forcetime, weight, confirmationRequired } = request;
   const found = await runOne(pool, findSubjects, [tenantId, tagId, targetTypeId]);
   if (found?.tag === false) throw entityNotFound("TargetTag", Number(tagId));
   if (found?.type === false) throw entityNotFound("TargetType", Number(targetTypeId));
+  if (distributionSetId !== null) await checkSet(deps, tenantId, distributionSetId);
+  const value = tagId ?? targetTypeId ?? distributionSetId;
   const scope = scopeOf(actor.identity, "UPDATE_TARGET", "READ_TARGET");
   const { source, about, missing } = await meant(deps, tenantId, scope, request);
-  const payload: ChangePayload = { scope, change: action, value: tagId ?? targetTypeId };
+  const payload: ChangePayload = { scope, change: action, value };
+  if (action === "assignSet") payload.assignment = { type, forcetime, weight, confirmationRequired };
   if (missing.length > 0) {
     payload.failed = missing.length;
     payload.failures = missing.slice(0, maxFailures).map((controllerId) => ({ controllerId, reason: notReached }));
   }
   const confirm = request.confirm ?? null;
-  const subject = `${[action, tagId ?? targetTypeId ?? []].flat().join(" ")}: ${about}`;
+  const subject = `${[action, value ?? []].flat().join(" ")}: ${about}`;
   const begun = await runOne(pool, beginChunks(source, { kind: "change-targets", subject, payload, actor: by, confirm, directly: -1 }));
   if (begun === undefined || begun.id === null) throw countDiffers(Number(confirm), begun?.matched ?? 0);
   await deps.fault("management.change-targets.after-commit");
   deps.wakeTargetChanges();
   return begun;
+}
+
+/** Refuses a set that may not be assigned now; each part of the operation reserves it anew. */
+async function checkSet({ db }: TargetChangeDeps, tenantId: number, id: number): Promise<void> {
+  const set = await runOne(db.pool, findSetState, [tenantId, id]);
+  if (set === undefined) throw entityNotFound("DistributionSet", id);
+  checkAssignable(set);
 }
 
 async function meant(

@@ -3,12 +3,14 @@ import { HarrierError } from "@harrier/errors";
 import type { Client } from "@harrier/rpc";
 import { type ChunkFailures, chunkCall, workOnChunks } from "../operations/chunk-worker.ts";
 import type { ChunkedOperation } from "../operations/chunks.sql.ts";
+import { type AssignChunkDeps, assignToChunk } from "./assign-to-chunk.ts";
 import { type ChangePayload, notReached } from "./change-targets.ts";
 import { nameTargets } from "./target-changes.sql.ts";
 
 interface Deps {
-  db: Pick<Database, "pool">;
+  db: Database;
   targets: Pick<Client<"harrier.controller.v1.TargetsService">, "changeTargetsById">;
+  actions: AssignChunkDeps["actions"];
   log: { warn(details: object, message: string): void };
 }
 
@@ -27,6 +29,7 @@ export function changeDueTargets(deps: Deps, signal?: AbortSignal, pieceFailed?:
 
 async function changeChunk(deps: Deps, due: ChunkedOperation, targetIds: number[]): Promise<ChunkFailures> {
   const { scope, change, value } = due.payload as ChangePayload;
+  if (change === "assignSet") return assignToChunk(deps, due, targetIds);
   const reached = new Set<number>();
   try {
     const request = {

@@ -51,6 +51,7 @@ function worker(requested: Requested[] = [], reaches: (ids: number[]) => number[
   const deps: Parameters<typeof changeDueTargets>[0] = {
     db: fixture.db,
     log: { warn: () => {} },
+    actions: { assignSet: () => Promise.reject(new Error("nothing is assigned")) },
     targets: {
       async changeTargetsById({ targetIds = [], change = "", value = 0 }, call) {
         requested.push({ ids: [...targetIds], change, value: Number(value), call });
@@ -164,6 +165,11 @@ test.each([
   [{ action: "requestAttributes", controllerIds: Array.from({ length: 1_001 }, (_, n) => `t-${n}`) }, 400],
   [{ action: "requestAttributes", q: "foo==1", confirm: 0 }, 400],
   [{ action: "explode", controllerIds: ["a"] }, 400],
+  [{ action: "assignSet", controllerIds: ["a"] }, 400],
+  [{ action: "assignSet", distributionSetId: 4711, controllerIds: ["a"] }, 404],
+  [{ action: "cancelActions", distributionSetId: 1, controllerIds: ["a"] }, 400],
+  [{ action: "cancelActions", weight: 10, controllerIds: ["a"] }, 400],
+  [{ action: "activateAutoConfirm", tagId: 5, controllerIds: ["a"] }, 400],
 ])("the request %j is refused with %i", async (body, expected) => {
   expect((await change(body)).status).toBe(expected);
   expect(await fixture.rows("select id from background_operations")).toEqual([]);

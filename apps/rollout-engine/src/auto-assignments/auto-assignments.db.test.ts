@@ -1,9 +1,10 @@
-import { autoAssignmentCreate } from "@harrier/contracts";
+import { autoAssignBody, autoAssignmentCreate } from "@harrier/contracts";
 import type { HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 import { eventually } from "@harrier/testkit";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type AutoAssigner, createAutoAssigner } from "../auto-assign/auto-assigner.ts";
+import { assignByFilter, endAutoAssign } from "../filters/auto-assign.ts";
 import { createFilter, getFilter } from "../filters/filters.ts";
 import { chunksOfController } from "../testing/auto-assign-chunks.ts";
 import { createFixture, type Fixture, setIds, typeIds } from "../testing/database.fixture.ts";
@@ -143,4 +144,27 @@ test("a user restricted to target types can read an auto-assignment that reaches
   await step("pause", own, restricted);
   await removeAutoAssignment(deps(), restricted, own);
   await expect(getAutoAssignment(deps(), 1, own)).rejects.toMatchObject({ code: "entityNotFound" });
+});
+
+test("another set for a filter leaves its auto-assignment what the request cannot name: start, description, pause, and a confirmation that nobody sees", async () => {
+  const name = `kept ${++names}`;
+  const id = await createFilter(deps(), admin(), { name, query: "name==nobody" });
+  const startAt = Date.now() + 3_600_000;
+  expect(await create("name==nobody", { name, startAt, description: "why", confirmationRequired: true })).toBe(id);
+  const give = () =>
+    assignByFilter(deps(), id, autoAssignBody.parse({ id: setIds.complete, weight: 7 }), { ...fixture.call, principal: admin() });
+  const now = () => getAutoAssignment(deps(), 1, id);
+  await give();
+  const kept = { startAt, description: "why", confirmationRequired: true };
+  expect(await now()).toMatchObject({ ...kept, status: "ready", weight: 7 });
+  await step("start", id);
+  await give();
+  expect(await now()).toMatchObject({ ...kept, status: "running" });
+  await step("pause", id);
+  await give();
+  expect(await now()).toMatchObject({ ...kept, status: "paused" });
+  // What has ended keeps nothing for what begins after it.
+  await endAutoAssign(deps(), id, admin());
+  await give();
+  expect(await now()).toMatchObject({ startAt: null, description: null, confirmationRequired: false, status: "running" });
 });

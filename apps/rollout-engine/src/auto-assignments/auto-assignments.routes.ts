@@ -64,7 +64,7 @@ export function mountAutoAssignments(mount: Mount, deps: AutoAssignDeps): void {
     [autoAssignments.approve, true],
     [autoAssignments.deny, false],
   ] as const)
-    mount(row, async ({ identity, params, query }) =>
-      decide(deps, identity, params.autoAssignmentId, { approved, remark: query.remark || undefined }),
+    mount(row, async ({ identity, params, query, ifMatch }) =>
+      decide(deps, identity, params.autoAssignmentId, { approved, remark: query.remark || undefined, ifMatch }),
     );
 }

@@ -6,7 +6,15 @@ import type { OutCall, Principal } from "@harrier/rpc";
 import { dropCandidates, notifyFilter } from "../auto-assign/leases.sql.ts";
 import type { AutoAssignStatus } from "../filters/approval.sql.ts";
 import { readSet } from "../filters/auto-assign.sql.ts";
-import { type AutoAssignDeps, assignByFilter, decideAutoAssignment, endAutoAssign, reach, underLock } from "../filters/auto-assign.ts";
+import {
+  type AutoAssignDeps,
+  assignByFilter,
+  type Decision,
+  decideAutoAssignment,
+  endAutoAssign,
+  reach,
+  underLock,
+} from "../filters/auto-assign.ts";
 import { checkQuota } from "../filters/check-quota.ts";
 import { checkReach } from "../filters/check-reach.ts";
 import { deleteFilter } from "../filters/filters.sql.ts";
@@ -142,13 +150,11 @@ export async function stepAutoAssignment(
 }
 
 /** Approves or denies an auto-assignment that waits for approval. */
-export async function decide(
-  deps: Pick<FilterDeps, "db" | "wake">,
-  principal: Principal,
-  id: number,
-  decision: { approved: boolean; remark: string | undefined },
-): Promise<void> {
-  checkState(await getAutoAssignment(deps, principal.tenantId, id), "waiting_for_approval");
+export async function decide(deps: Pick<FilterDeps, "db" | "wake">, principal: Principal, id: number, decision: Decision): Promise<void> {
+  const row = await getAutoAssignment(deps, principal.tenantId, id);
+  checkReach(principal, row, [...reach, "APPROVE_ROLLOUT"]);
+  requireRevision(decision.ifMatch, row);
+  checkState(row, "waiting_for_approval");
   await decideAutoAssignment(deps, principal, id, decision);
 }
 
@@ -161,9 +167,9 @@ export async function removeAutoAssignment(
 ): Promise<void> {
   const { tenantId } = principal;
   const row = await getAutoAssignment(deps, tenantId, id);
-  requireRevision(ifMatch, row);
   if (!row.standalone) return endAutoAssign(deps, id, principal, { ifMatch });
   checkReach(principal, row, reach);
+  requireRevision(ifMatch, row);
   await underLock(deps, principal, { id, ifMatch }, async (tx) => {
     const gone = await runOne(tx, deleteFilter, [tenantId, id, row.revision]);
     if (gone) await run(tx, dropCandidates, [tenantId, id]);

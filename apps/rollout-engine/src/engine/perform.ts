@@ -54,10 +54,10 @@ export async function perform(deps: PerformDeps, work: RolloutWork, step: Step, 
       await deps.fault("rollout-engine.advance.after-commit");
       return;
     case "schedule":
-      return untilTimeIsUp(deps, signal, step.groups, (id) => scheduleNext(deps, work, id));
+      return untilTimeIsUp(deps, signal, step.groups, (id) => requestSchedule(deps, work, id));
     case "start": {
       const safety = await resolveSafety(deps.db.pool, { tenantId, setId: work.set.id, frozen: work.safety });
-      return untilTimeIsUp(deps, signal, step.groups, (id) => startNext(deps, { ...work, safety }, id));
+      return untilTimeIsUp(deps, signal, step.groups, (id) => requestStart(deps, { ...work, safety }, id));
     }
     case "stop":
       if (await endActions(deps, work, signal)) await recordStop(deps, work);
@@ -108,8 +108,8 @@ function groupOf(work: Pick<RolloutWork, "groups" | "rolloutId">, id: number): G
 /** Actions may be created in these statuses. A pause only stops groups from starting, so it is one of them. */
 const scheduling: readonly RolloutStatus[] = ["starting", "running", "paused"];
 
-/** Creates the next chunk of a group's actions; true when the group has all of them and is SCHEDULED. */
-async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
+/** Has controller create the next chunk of a group's actions; true when the group has all of them and is SCHEDULED. */
+async function requestSchedule(deps: PerformDeps, work: RolloutWork, groupId: number): Promise<boolean> {
   const group = groupOf(work, groupId);
   const { tenantId, rolloutId, epoch } = work;
   // a group without members needs no call
@@ -140,8 +140,8 @@ async function scheduleNext(deps: PerformDeps, work: RolloutWork, groupId: numbe
   return true;
 }
 
-/** Starts the next chunk of a group's actions; true when none is left to start. */
-async function startNext(
+/** Has controller start the next chunk of a group's actions; true when none is left to start. */
+async function requestStart(
   deps: PerformDeps,
   work: Omit<RolloutWork, "safety"> & { safety: ResolvedSafety },
   groupId: number,

@@ -27,7 +27,16 @@ export const lockAutoAssign = statement<[tenantId: number, filterId: number], ne
   "select pg_advisory_xact_lock(hashtextextended('harrier auto-assignment ' || $1::int || '/' || $2::bigint, 0))",
 );
 
-/** Answers no row if another request has changed the filter since it was read. */
+const startOfReplaced = "coalesce(to_timestamp($12::float8 / 1000), case when $15 then f.auto_assign_start_at end)";
+
+/** One that was on keeps its state; one that is new, or that a change leads out of its approval, begins at its time. */
+const statusOfReplaced = `case when $15::boolean and f.auto_assign_status in ('running', 'ready', 'paused') then f.auto_assign_status
+               when ${startOfReplaced} > now() then 'ready' else 'running' end`;
+
+/**
+ * What an auto-assignment has beside its request stays when it is replaced: its start time and description, and that it is paused or still waits for
+ * its time, which the request of a filter cannot name. Answers no row if another request has changed the filter since it was read.
+ */
 export const setAutoAssign = statement<
   [
     tenantId: number,
@@ -44,6 +53,7 @@ export const setAutoAssign = statement<
     startAt: number | null,
     description: string | null,
     safety: string | null,
+    replaces: boolean,
   ],
   { id: number }
 >(
@@ -51,8 +61,8 @@ export const setAutoAssign = statement<
   `update target_filters f
       set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_window = $7, auto_assign_confirmation = $8,
           auto_assign_types = $9, auto_assign_by = $10, auto_assign_epoch = f.auto_assign_epoch + 1,
-          auto_assign_status = ${statusAfterChange("$11", "case when to_timestamp($12::float8 / 1000) > now() then 'ready' else 'running' end")},
-          auto_assign_start_at = to_timestamp($12::float8 / 1000), description = $13, auto_assign_safety = $14::jsonb, auto_assign_decided_by = null, auto_assign_remark = null,
+          auto_assign_status = ${statusAfterChange("$11", statusOfReplaced)},
+          auto_assign_start_at = ${startOfReplaced}, description = coalesce($13, case when $15 then f.description end), auto_assign_safety = $14::jsonb, auto_assign_decided_by = null, auto_assign_remark = null,
           last_modified_by = $10, last_modified_at = now(), revision = f.revision + 1
     where f.tenant_id = $1 and f.id = $2 and f.revision = $3
     returning f.id`,

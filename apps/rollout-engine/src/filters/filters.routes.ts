@@ -35,7 +35,7 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
   mount(targetFilters.delete, async ({ identity, params, ifMatch }) => removeFilter(deps, identity, params.filterId, { ifMatch }));
 
   mount(targetFilters.setAutoAssign, async (ctx) => {
-    await assignByFilter(deps, ctx.params.filterId, ctx.body, ctx.out());
+    await assignByFilter(deps, ctx.params.filterId, { ...ctx.body, ifMatch: ctx.ifMatch }, ctx.out());
     return { body: filterJson(ctx.base, await getFilter(deps, ctx.tenantId, ctx.params.filterId), { autoAssign: true }) };
   });
 
@@ -45,9 +45,9 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
     [targetFilters.approveAutoAssign, true],
     [targetFilters.denyAutoAssign, false],
   ] as const) {
-    mount(row, async ({ identity, params, query, body }) => {
+    mount(row, async ({ identity, params, query, body, ifMatch }) => {
       const remark = query.remark || body?.remark || undefined;
-      await decideAutoAssignment(deps, identity, params.filterId, { approved, remark });
+      await decideAutoAssignment(deps, identity, params.filterId, { approved, remark, ifMatch });
     });
   }
 

@@ -84,9 +84,9 @@ export async function changeFilter(
   const { name = null, query = null } = change;
   const ast = query === null ? null : parseTargetFilter(query);
   const row = await getFilter(deps, tenantId, id);
-  requireRevision(ifMatch, row);
   const moves = ast !== null && query !== row.query;
   if (moves) checkReach(principal, row, ["READ_TARGET", "UPDATE_TARGET"]);
+  requireRevision(ifMatch, row);
   if (moves && row.setId !== null) {
     const { setId, setTypeId, targetTypes } = row;
     await checkQuota(deps, { filterId: id, tenantId, setId, setTypeId, targetTypes, filter: ast });
@@ -112,8 +112,8 @@ export async function removeFilter(
 ): Promise<void> {
   const { tenantId } = principal;
   const row = await getFilter(deps, tenantId, id);
-  requireRevision(ifMatch, row);
   checkReach(principal, row, ["READ_TARGET", "DELETE_TARGET"]);
+  requireRevision(ifMatch, row);
   const gone = await inTransaction(deps.db.pool, async (tx) => {
     await run(tx, lockAutoAssign, [tenantId, id]);
     const done = await runOne(tx, deleteFilter, [tenantId, id, row.revision]);

@@ -57,14 +57,14 @@ export function decideRollout(
   deps: CommandDeps,
   caller: Actor,
   id: number,
-  { approved, remark }: { approved: boolean; remark: string | undefined },
+  { approved, remark, ifMatch }: { approved: boolean; remark: string | undefined; ifMatch?: IfMatch },
 ): Promise<void> {
   const rollout = {
     to: approved ? "ready" : "approval_denied",
     reason: "user",
     decision: { by: caller.principal.subject, remark },
   } as const;
-  return change(deps, caller, id, approved ? "approved" : "denied", { expected: ["waiting_for_approval"], groups: [], rollout });
+  return change(deps, caller, id, approved ? "approved" : "denied", { expected: ["waiting_for_approval"], groups: [], rollout, ifMatch });
 }
 
 /**
@@ -92,10 +92,11 @@ export async function change(
   { principal, traceparent }: Actor,
   rolloutId: number,
   verb: string,
-  requested: Pick<Changes, "expected" | "groups" | "rollout">,
+  { ifMatch, ...requested }: Pick<Changes, "expected" | "groups" | "rollout"> & { ifMatch?: IfMatch },
 ): Promise<void> {
   const { tenantId, tenant, subject } = principal;
-  const done = await applyChanges(deps.db.pool, { tenantId, tenant, rolloutId, ...requested, actor: subject, traceparent, notify: true });
+  const changes = { tenantId, tenant, rolloutId, ...requested, actor: subject, traceparent, notify: true };
+  const done = await applyTo(deps.db, changes, ifMatch);
   if (!done) {
     const { status } = await getRollout(deps, tenantId, rolloutId);
     throw illegalState(`A rollout can only be ${verb} in status ${requested.expected.join(", ")}; this one is ${status}.`);
@@ -117,12 +118,17 @@ export async function deleteRollout(
   const { tenantId, tenant, subject: actor } = principal;
   const rollout = { to: "deleting", reason: "user" } as const;
   const requested = { tenantId, tenant, rolloutId, expected: deletable, groups: [], rollout, actor, traceparent, notify: true };
-  const asRead = async (tx: Queryable) => {
-    const row = await runOne(tx, lockRollout, [tenantId, rolloutId]);
-    if (row !== undefined) requireRevision(ifMatch, row);
-    return applyChanges(tx, requested);
-  };
-  if (ifMatch === undefined ? await applyChanges(deps.db.pool, requested) : await inTransaction(deps.db.pool, asRead)) deps.wake();
+  if (await applyTo(deps.db, requested, ifMatch)) deps.wake();
   // the rollout is unknown, or is being deleted already
   else await getRollout(deps, tenantId, rolloutId);
+}
+
+/** Applies changes, to a certain revision alone if one is demanded: the rollout stays locked from the comparison on. @throws entityChanged */
+async function applyTo({ pool }: Database, changes: Changes, ifMatch: IfMatch): ReturnType<typeof applyChanges> {
+  if (ifMatch === undefined) return applyChanges(pool, changes);
+  return inTransaction(pool, async (tx: Queryable) => {
+    const row = await runOne(tx, lockRollout, [changes.tenantId, changes.rolloutId]);
+    if (row !== undefined) requireRevision(ifMatch, row);
+    return applyChanges(tx, changes);
+  });
 }

@@ -90,7 +90,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     mount(row, async (ctx) => {
       await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["APPROVE_ROLLOUT"]);
       const remark = ctx.query.remark || ctx.body?.remark || undefined;
-      await decideRollout(deps, ctx.out(), ctx.params.rolloutId, { approved, remark });
+      await decideRollout(deps, ctx.out(), ctx.params.rolloutId, { approved, remark, ifMatch: ctx.ifMatch });
     });
   }
 

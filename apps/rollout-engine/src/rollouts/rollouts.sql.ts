@@ -132,7 +132,7 @@ export const updateRollout = statement<
     returning id`,
 );
 
-/** Locks a rollout for a deletion that demands a revision. */
+/** Locks a rollout for a decision or a deletion that demands a revision. */
 export const lockRollout = statement<[tenantId: number, id: number], { revision: number }>(
   "rollouts.lock",
   "select revision from rollouts where tenant_id = $1 and id = $2 for no key update",

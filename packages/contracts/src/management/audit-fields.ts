@@ -7,7 +7,7 @@ export const auditFields: Readonly<Record<string, readonly string[]>> = {
   "targets.create": ["controllerId", "name", "targetType", "group"],
   "targets.update": ["name", "targetType", "group", "requestAttributes"],
   "targets.deleteByQuery": ["q", "confirm"],
-  "targets.change": ["action", "q", "confirm", "tagId", "targetTypeId"],
+  "targets.change": ["action", "q", "confirm", "tagId", "targetTypeId", "distributionSetId", "type", "forcetime", "weight"],
   "targets.assign": ["id", "type", "forcetime", "weight"],
   "targets.deleteActions": ["keepLast"],
   "actions.deleteMany": ["q"],

@@ -91,7 +91,7 @@ function decision(name: "approve" | "deny", summary: string) {
     query: remarkQuery,
     success: done,
     permission: ["APPROVE_ROLLOUT"],
-    errors: ["constraintViolation", ...stepErrors],
+    errors: ["constraintViolation", ...stepErrors, "entityChanged"],
     summary,
   });
 }

@@ -60,6 +60,54 @@ export const setCounts = z.array(
 );
 export type SetCounts = z.output<typeof setCounts>;
 
+/** A day in a query; an absent or empty text gives undefined, and any other that is no day violates a constraint. */
+const day = shownAs(
+  z
+    .preprocess(firstUnlessEmpty, z.string().optional())
+    .refine((text) => text === undefined || (/^(19[7-9]\d|[2-9]\d{3})-/.test(text) && z.iso.date().safeParse(text).success), {
+      error: "must be a day of the form YYYY-MM-DD",
+    }),
+  { type: "string", example: "2026-10-31" },
+);
+const oneOf = <const W extends readonly [string, ...string[]]>(words: W) =>
+  shownAs(
+    z
+      .preprocess(firstUnlessEmpty, z.string().optional())
+      .transform((text) => text ?? words[0])
+      .refine((word): word is W[number] => words.includes(word), { error: `must be one of ${words.join(", ")}` }),
+    { type: "string", enum: [...words], default: words[0] },
+  );
+const versionsBy = ["installedds", "assignedds"] as const;
+const versionSteps = ["day"] as const;
+const versionsQuery = z.object({
+  by: oneOf(versionsBy),
+  step: oneOf(versionSteps),
+  startDay: day,
+  endDay: day,
+  top: queryInt(10, (value) => (value < 1 ? 10 : Math.min(100, value))),
+});
+export type VersionsQuery = z.output<typeof versionsQuery>;
+
+const versionDay = z
+  .object({
+    day: z.string(),
+    coverage: z.enum(coverages),
+    countedAt: z.int().optional(),
+    total: count.optional(),
+    counts: z.array(z.object({ id: z.int(), count }).meta({ id: "VersionCount" })).optional(),
+    other: count.optional(),
+  })
+  .meta({ id: "VersionDay" });
+export const versionInsights = z
+  .object({
+    by: z.enum(versionsBy),
+    step: z.enum(versionSteps),
+    content: z.array(versionDay),
+    sets: z.array(z.object({ id: z.int(), name: z.string(), version: z.string() }).meta({ id: "VersionSet" })),
+  })
+  .meta({ id: "VersionInsights" });
+export type VersionInsights = z.output<typeof versionInsights>;
+
 const common = { service: "management", interface: "management", method: "GET", success: ok, source: "spec 001 §4.8" } as const;
 const ofTargets = { ...common, permission: ["READ_TARGET"] } as const;
 const ofRepository = { ...common, permission: ["READ_REPOSITORY"] } as const;
@@ -141,5 +189,15 @@ export const insights = {
     response: setCounts,
     errors: [],
     summary: "Get the distribution sets that most targets have assigned",
+  }),
+  versions: route({
+    ...ofRepository,
+    id: "insights.versions",
+    path: `${path}/versions`,
+    query: versionsQuery,
+    response: versionInsights,
+    errors: ["constraintViolation"],
+    summary: "Get how many targets had which distribution set at the end of each day",
+    source: "contract console.md §1",
   }),
 };

@@ -103,7 +103,7 @@ export const tenantQuotas = {
     success: ok,
     response: quotaView,
     permission: system,
-    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly", "entityChanged"],
     summary: "Set the limit of a quota of a tenant; 0 or less is none",
     source: "contract extensions.md",
   }),

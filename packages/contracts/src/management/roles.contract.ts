@@ -158,7 +158,7 @@ export const roles = {
     success: ok,
     response: permissionView,
     permission: ["ROLE_MANAGEMENT"],
-    errors: ["constraintViolation", "entityNotFound", "entityReadOnly"],
+    errors: ["constraintViolation", "entityNotFound", "entityReadOnly", "entityChanged"],
     summary: "Restrict a permission to these target types",
     source: "spec 001 §4.7",
   }),

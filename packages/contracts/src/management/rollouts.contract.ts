@@ -52,7 +52,7 @@ function decision(name: "approve" | "deny", summary: string) {
     bodyKind: "optional-json",
     success: bodiless,
     permission: ["APPROVE_ROLLOUT"],
-    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState"],
+    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState", "entityChanged"],
     summary,
     source: "spec 001 §4.6",
   });

@@ -1,12 +1,25 @@
 import { z } from "zod";
+import { forceTypeNames } from "../codes.ts";
 import { route } from "../route.ts";
-import { bodyId, lookedUpText, withoutNulls } from "../values.ts";
+import { bodyId, epochMs, flag, lookedUpText, weight, withoutNulls } from "../values.ts";
 import { operationView } from "./operations.contract.ts";
 
 /** A list of targets has at most so many. */
 const maxListed = 1_000;
 
-const actions = ["addTag", "removeTag", "setType", "removeType", "requestAttributes"] as const;
+const actions = [
+  "addTag",
+  "removeTag",
+  "setType",
+  "removeType",
+  "requestAttributes",
+  "assignSet",
+  "cancelActions",
+  "activateAutoConfirm",
+] as const;
+
+/** These say how a set is assigned; they mean nothing for other actions. */
+const ofAssignment = ["type", "forcetime", "weight", "confirmationRequired"] as const;
 
 const members = z.object({
   action: z.enum(actions),
@@ -15,26 +28,39 @@ const members = z.object({
   controllerIds: z.array(lookedUpText).min(1).max(maxListed).optional(),
   tagId: bodyId.optional(),
   targetTypeId: bodyId.optional(),
+  distributionSetId: bodyId.optional(),
+  type: z.enum(forceTypeNames).optional(),
+  forcetime: epochMs.optional(),
+  weight: weight.optional(),
+  confirmationRequired: flag().optional(),
 });
 
-/** What an action is about; the other member would be a mistake that nobody notices. */
-const subjectOf: Readonly<Record<(typeof actions)[number], "tagId" | "targetTypeId" | undefined>> = {
+const subjects = ["tagId", "targetTypeId", "distributionSetId"] as const;
+
+/** What an action is about; another member would be a mistake that nobody notices. */
+const subjectOf: Readonly<Record<(typeof actions)[number], (typeof subjects)[number] | undefined>> = {
   addTag: "tagId",
   removeTag: "tagId",
   setType: "targetTypeId",
   removeType: undefined,
   requestAttributes: undefined,
+  assignSet: "distributionSetId",
+  cancelActions: undefined,
+  activateAutoConfirm: undefined,
 };
 
 /** A change of many targets: of those that a query means, with their number, or of those of a list. */
 export const targetChangeRequest = withoutNulls(
-  members.superRefine(({ action, q, confirm, controllerIds, ...subjects }, context) => {
+  members.superRefine(({ action, q, confirm, controllerIds, ...more }, context) => {
     const issue = (path: string, message: string): void => context.addIssue({ code: "custom", path: [path], message });
     if ((q === undefined) === (controllerIds === undefined)) issue("q", "either a query or controllerIds are needed");
     if ((q === undefined) !== (confirm === undefined)) issue("confirm", "a query, and only a query, needs the number of its targets");
-    for (const name of ["tagId", "targetTypeId"] as const) {
-      if ((subjectOf[action] === name) !== (subjects[name] !== undefined))
+    for (const name of subjects) {
+      if ((subjectOf[action] === name) !== (more[name] !== undefined))
         issue(name, subjectOf[action] === name ? "is needed" : `does not belong to ${action}`);
+    }
+    for (const name of ofAssignment) {
+      if (action !== "assignSet" && more[name] !== undefined) issue(name, `does not belong to ${action}`);
     }
   }),
 ).meta({ id: "TargetChangeRequest" });
@@ -52,8 +78,17 @@ export const targetChanges = {
     success: { spec: 202, rest: 202 },
     response: operationView,
     permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
-    errors: ["rsqlParamSyntax", "rsqlInvalidField", "constraintViolation", "entityNotFound", "concurrentModification"],
-    summary: "Change tag, type or attributes request of many targets; 409 tells in `info.count` how many the query means",
+    errors: [
+      "rsqlParamSyntax",
+      "rsqlInvalidField",
+      "constraintViolation",
+      "entityNotFound",
+      "concurrentModification",
+      "setInvalid",
+      "setIncomplete",
+      "deleted",
+    ],
+    summary: "Change many targets, assign them a set or cancel their actions; 409 tells in `info.count` how many the query means",
     source: "contract console.md §4",
   }),
 };

@@ -88,7 +88,7 @@ function decision(name: "approve" | "deny", summary: string) {
     bodyKind: "optional-json",
     success: bodiless,
     permission: ["APPROVE_ROLLOUT"],
-    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState", "concurrentModification"],
+    errors: ["constraintViolation", "entityNotFound", "rolloutIllegalState", "concurrentModification", "entityChanged"],
     summary,
     source: "contract rollouts.md §4.11",
   });
@@ -199,6 +199,7 @@ export const targetFilters = {
       "setInvalid",
       "quotaTooManyEntries",
       "concurrentModification",
+      "entityChanged",
     ],
     summary: "Let a target filter assign a distribution set to every target that it matches, now or later",
   }),

@@ -63,7 +63,7 @@ export const targetMetadata = {
     success: bodiless,
     response: metadataView,
     permission: ["UPDATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound"],
+    errors: ["constraintViolation", "entityNotFound", "entityChanged"],
     summary: "Change a metadata entry of a target",
   }),
   deleteMetadata: route({

@@ -23,12 +23,17 @@ export const movingTables: readonly string[] = [
     "monthly_counts",
     "fleet_counts",
     "fleet_walks",
+    "fleet_days",
+    "fleet_day_walks",
   ].map((table) => `controller.${table}`),
   "management.target_metadata_usage",
   "artifact_store.data_traffic",
 ];
 
-/** These columns change without any request, beside others that only a request changes: a replica publishes the events of a tenant. */
+/**
+ * These columns change without any request, beside others that only a request changes: a replica publishes the events of a tenant, and the
+ * last use of a session is written some time after it.
+ */
 const movingColumns: Readonly<Record<string, readonly string[]>> = {
   "management.messaging": [
     "sie_position",
@@ -39,6 +44,7 @@ const movingColumns: Readonly<Record<string, readonly string[]>> = {
     "sie_owner",
     "sie_leased_until",
   ],
+  "management.sessions": ["last_used_at", "idle_until", "last_ip"],
 };
 const rowOf = (table: string): string => {
   const columns = movingColumns[table];

@@ -107,6 +107,8 @@ export interface ReadDeviceMessagesRequestInput {
   baseUrl?: string;
   dropped?: number[];
   connected?: number[];
+  full?: TenantExchangeInput[];
+  resting?: TenantExchangeInput[];
 }
 
 export interface ReadDeviceMessagesRequest {
@@ -115,6 +117,8 @@ export interface ReadDeviceMessagesRequest {
   baseUrl: string;
   dropped: number[];
   connected: number[];
+  full: TenantExchange[];
+  resting: TenantExchange[];
 }
 
 export interface ReadDeviceMessagesResponseInput {
@@ -244,6 +248,16 @@ export interface SwitchThingAutoConfirmRequest {
 export type SwitchThingAutoConfirmResponseInput = Record<string, never>;
 
 export type SwitchThingAutoConfirmResponse = Record<string, never>;
+
+export interface TenantExchangeInput {
+  tenantId?: number;
+  exchange?: string;
+}
+
+export interface TenantExchange {
+  tenantId: number;
+  exchange: string;
+}
 
 export interface ThingAttributesInput {
   mode?: string;

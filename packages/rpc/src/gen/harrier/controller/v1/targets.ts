@@ -64,6 +64,7 @@ export interface ChangeMetadataRequestInput {
   controllerId?: string;
   key?: string;
   value?: string;
+  ifRevisions?: number[];
   _value?: "value";
 }
 
@@ -71,6 +72,7 @@ export interface ChangeMetadataRequest {
   controllerId: string;
   key: string;
   value?: string;
+  ifRevisions: number[];
   _value?: "value";
 }
 

@@ -1,0 +1,82 @@
+import { actionStatus, updateStatus } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { brokenSequences, type CommandsFixture, commandsFixture, countedProgress, progressOf } from "../commands.fixture.ts";
+import { anyPolicy, anyStep, type Model, type Step, started, take } from "./model.fixture.ts";
+import { watchedFleet } from "./watches.fixture.ts";
+
+/*
+ * A random walk of one watched action, in the model and in the database (contract beyond.md §1.3, §2). After each step both say the same of the action,
+ * of its watch and of its target. A failure prints its seed: fc.assert(…, { seed, path }) runs it again.
+ */
+
+let fixture: CommandsFixture;
+beforeAll(async () => {
+  fixture = await commandsFixture();
+});
+afterAll(() => fixture.close());
+
+const [setId, before] = [100, 99];
+const tallies = { plain: 0, proving: 1, silent: 3 };
+const ends = { proven: 1, unproven: 2, refuted: 3, timeout: 5 };
+
+/** The model in the words of the database. */
+const stored = ({ status, active, tally, ended, assigned, installed, target, watch }: Model) => ({
+  status: actionStatus[status],
+  active,
+  tally: tallies[tally],
+  ended: ended === null ? 0 : ends[ended],
+  stage: watch?.stage ?? null,
+  silent: watch?.silent ?? null,
+  assigned: assigned === null ? null : setId,
+  installed: installed === "new" ? setId : before,
+  updateStatus: updateStatus[target],
+});
+
+test("beyond 1.25 one step at a time: the service does with a watch what the model does", { timeout: 60_000 }, async () => {
+  const fleet = watchedFleet(fixture);
+  let last = 0;
+
+  async function perform(step: Step, n: number, actionId: number): Promise<unknown> {
+    const controllerId = `d${n}`;
+    switch (step.kind) {
+      case "report":
+        return fleet.report(controllerId, actionId, step.execution, step.result);
+      case "look":
+        return fleet.retrieve(controllerId, actionId);
+      case "poll":
+        return fleet.polls(n);
+      case "settle":
+        return fleet.settle();
+      case "shows":
+        return fleet.shows(controllerId, step.what === "else" ? { other: "1.3" } : { sw_version: step.what === "new" ? "1.3" : "1.2" });
+      case "runs":
+        return fleet.runs(controllerId, `set ${step.same ? setId : setId + 1}`, "1.0");
+      case "time":
+        return fleet.later(actionId, step.seconds);
+      case "person":
+        return fleet.prove(controllerId, actionId, step.proven).catch((error: unknown) => {
+          if (!(error instanceof HarrierError) || error.code !== "actionNotProving") throw error;
+        });
+    }
+  }
+
+  await fc.assert(
+    fc.asyncProperty(anyPolicy, fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (policy, steps) => {
+      last += 1;
+      const n = last;
+      const [actionId = 0] = await fleet.start(n, [n], JSON.stringify(policy), { setId });
+      let model = started;
+      for (const [i, step] of steps.entries()) {
+        model = take(model, policy, step);
+        await perform(step, n, actionId);
+        const { outcome, asked: _asked, ...is } = await fleet.state(actionId);
+        expect({ ...is, ended: Math.floor((outcome ?? 0) / 10) }, `step ${i}: ${JSON.stringify(step)}`).toEqual(stored(model));
+      }
+      expect(await progressOf(fixture, n)).toEqual(await countedProgress(fixture, n));
+    }),
+    { numRuns: 100, interruptAfterTimeLimit: 8_000 },
+  );
+  expect(await brokenSequences(fixture)).toEqual([]);
+});

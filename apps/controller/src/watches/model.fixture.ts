@@ -1,0 +1,282 @@
+import { type ActionStatusName, type ResolvedPolicy, type WatchStage, watchStageCode } from "@harrier/contracts";
+import fc from "fast-check";
+import { decideWatch, stageAfter, type WatchEvent, type WatchVerdict } from "../domain/watch.ts";
+
+/*
+ * One watched action as a pure model: the table of domain/watch.ts decides, and what its verdicts do is written once more here. model.db.test.ts compares
+ * it with the database (contract beyond.md, case 1.25).
+ */
+
+export type Step =
+  | { kind: "report"; execution: "proceeding" | "download" | "downloaded"; result: "none" }
+  | { kind: "report"; execution: "closed"; result: "success" | "failure" }
+  | { kind: "look" | "poll" | "settle" }
+  | { kind: "shows"; what: "new" | "old" | "else" }
+  | { kind: "runs"; same: boolean }
+  | { kind: "time"; seconds: number }
+  | { kind: "person"; proven: boolean };
+
+interface Watch {
+  stage: WatchStage;
+  silent: boolean;
+  began: number;
+  since: number;
+  claimedAt: number;
+  countsFrom: number;
+  evidenceAt: number | null;
+  polls: number;
+  wantsPolls: boolean;
+}
+
+/** What is compared: the action, its watch, and its target. Sets are told apart as the new one and the one from before. */
+export interface Model {
+  status: "RUNNING" | "RETRIEVED" | "FINISHED" | "ERROR";
+  active: boolean;
+  tally: "plain" | "proving" | "silent";
+  ended: "proven" | "unproven" | "refuted" | "timeout" | null;
+  assigned: "new" | null;
+  installed: "new" | "before";
+  target: "pending" | "in_sync" | "error";
+  watch: Watch | null;
+  lastEntry: ActionStatusName | null;
+  /** Seconds; only steps move it. */
+  now: number;
+}
+
+/** Limits lie between multiples of a minute, and only whole minutes pass, so that the time that a test takes decides nothing. */
+const limitSeconds = 90;
+
+export const anyPolicy: fc.Arbitrary<ResolvedPolicy> = fc
+  .record({
+    alive: fc.boolean(),
+    polls: fc.constantFrom(0, 1, 2),
+    minutes: fc.constantFrom(0, 0, 1),
+    onExpiry: fc.constantFrom("error" as const, "success" as const),
+    watchHours: fc.constantFrom(0, 1),
+    giveUp: fc.boolean(),
+  })
+  .map(({ alive, polls, minutes, onExpiry, watchHours, giveUp }) => ({
+    skip: "assigned" as const,
+    proof: {
+      require: alive ? ("alive" as const) : ("version" as const),
+      stable: { polls, minutes },
+      graceSeconds: limitSeconds,
+      withinSeconds: 570,
+      onExpiry,
+      watchHours,
+      expected: alive ? [] : [{ key: "sw_version", value: "1.3", match: "exact" as const }],
+    },
+    limits: {
+      downloadingSeconds: limitSeconds,
+      installingSeconds: limitSeconds,
+      count: "error" as const,
+      ...(giveUp ? { giveUpSeconds: 330 } : {}),
+    },
+  }));
+
+const oneOf = <T extends Step>(...steps: T[]) => fc.constantFrom(...steps);
+/** Generates random steps; the most important ones come more often. */
+export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom("proceeding" as const, "download" as const, "downloaded" as const)
+      .map((execution): Step => ({ kind: "report", execution, result: "none" })),
+  },
+  { weight: 4, arbitrary: oneOf<Step>({ kind: "report", execution: "closed", result: "success" }) },
+  { weight: 1, arbitrary: oneOf<Step>({ kind: "report", execution: "closed", result: "failure" }) },
+  {
+    weight: 8,
+    arbitrary: fc
+      .constantFrom("look" as const, "poll" as const, "poll" as const, "settle" as const, "settle" as const)
+      .map((kind): Step => ({ kind })),
+  },
+  {
+    weight: 5,
+    arbitrary: fc
+      .constantFrom("new" as const, "new" as const, "old" as const, "else" as const)
+      .map((what): Step => ({ kind: "shows", what })),
+  },
+  { weight: 2, arbitrary: fc.boolean().map((same): Step => ({ kind: "runs", same })) },
+  { weight: 5, arbitrary: fc.constantFrom(60, 120, 600, 4_020).map((seconds): Step => ({ kind: "time", seconds })) },
+  { weight: 1, arbitrary: fc.boolean().map((proven): Step => ({ kind: "person", proven })) },
+);
+
+export const started: Model = {
+  status: "RUNNING",
+  active: true,
+  tally: "plain",
+  ended: null,
+  assigned: "new",
+  installed: "before",
+  target: "pending",
+  watch: {
+    stage: "notFetched",
+    silent: false,
+    began: 0,
+    since: 0,
+    claimedAt: 0,
+    countsFrom: 0,
+    evidenceAt: null,
+    polls: 0,
+    wantsPolls: false,
+  },
+  lastEntry: "RUNNING",
+  now: 0,
+};
+
+/** Returns the model after a step. */
+export function take(model: Model, policy: ResolvedPolicy, step: Step): Model {
+  switch (step.kind) {
+    case "report":
+      return model.active ? report(model, policy, step) : model;
+    case "look":
+      return model.active && model.lastEntry !== "RETRIEVED" ? retrieved(model) : model;
+    case "poll":
+      return polled(model, policy);
+    case "settle":
+      return model.watch !== null && dueAt(model.watch, policy) <= model.now ? carryOut(model, policy, "due") : model;
+    case "shows":
+      if (step.what === "else" || proofOf(policy).expected.length === 0) return model;
+      return carryOut(model, policy, step.what === "new" ? "match" : "contradiction");
+    case "runs":
+      return carryOut(model, policy, step.same ? "match" : "contradiction");
+    case "person":
+      return carryOut(model, policy, step.proven ? "personProven" : "personRefuted");
+    case "time":
+      return { ...model, now: model.now + step.seconds };
+  }
+}
+
+const proofOf = (policy: ResolvedPolicy) => policy.proof as NonNullable<ResolvedPolicy["proof"]>;
+const isOpen = ({ stage }: Watch): boolean => watchStageCode(stage) <= 3;
+
+function limitOf({ stage }: Watch, policy: ResolvedPolicy): number {
+  const seconds = { downloading: policy.limits?.downloadingSeconds, installing: policy.limits?.installingSeconds } as Partial<
+    Record<WatchStage, number>
+  >;
+  return seconds[stage] ?? Number.POSITIVE_INFINITY;
+}
+
+const pollsWanted = (policy: ResolvedPolicy): number => {
+  const { require, stable } = proofOf(policy);
+  return require === "alive" ? Math.max(stable.polls, 1) : stable.polls;
+};
+
+function isStable(watch: Watch, policy: ResolvedPolicy, now: number): boolean {
+  return watch.polls >= pollsWanted(policy) && watch.evidenceAt !== null && now >= watch.evidenceAt + proofOf(policy).stable.minutes * 60;
+}
+
+function dueAt(watch: Watch, policy: ResolvedPolicy): number {
+  const { withinSeconds, stable, watchHours } = proofOf(policy);
+  if (isOpen(watch)) {
+    const stageEnds = watch.silent ? Number.POSITIVE_INFINITY : watch.since + limitOf(watch, policy);
+    return Math.min(stageEnds, watch.began + (policy.limits?.giveUpSeconds ?? Number.POSITIVE_INFINITY));
+  }
+  if (watch.stage === "watched") return watch.since + watchHours * 3_600;
+  const proven =
+    watch.stage === "observing" && watch.polls >= pollsWanted(policy)
+      ? (watch.evidenceAt ?? 0) + stable.minutes * 60
+      : Number.POSITIVE_INFINITY;
+  return Math.min(watch.claimedAt + withinSeconds, proven);
+}
+
+function report(model: Model, policy: ResolvedPolicy, { execution, result }: Extract<Step, { kind: "report" }>): Model {
+  const { now, watch } = model;
+  if (execution === "closed") {
+    if (result === "failure")
+      return { ...model, status: "ERROR", active: false, tally: "plain", assigned: null, target: "error", watch: null, lastEntry: "ERROR" };
+    const alive = proofOf(policy).require === "alive";
+    const claim = {
+      claimedAt: now,
+      countsFrom: alive ? now + proofOf(policy).graceSeconds : 0,
+      wantsPolls: alive,
+      polls: 0,
+      evidenceAt: null,
+    };
+    const claimed: Watch = { ...(watch as Watch), ...claim, stage: "rebooting", silent: false, since: now };
+    return { ...model, status: "FINISHED", active: false, tally: "proving", watch: claimed, lastEntry: "FINISHED" };
+  }
+  const entry = ({ proceeding: "RUNNING", download: "DOWNLOAD", downloaded: "DOWNLOADED" } as const)[execution];
+  const stage = stageAfter((watch as Watch).stage, entry);
+  const status = execution === "proceeding" ? "RUNNING" : model.status;
+  return { ...model, status, tally: "plain", lastEntry: entry, watch: heard(watch as Watch, stage, now) };
+}
+
+/** The device was heard of: it is not silent, and its stage begins again where it was. */
+function heard(watch: Watch, stage: WatchStage, now: number): Watch {
+  return { ...watch, stage, silent: false, since: stage !== watch.stage || watch.silent ? now : watch.since };
+}
+
+function retrieved(model: Model): Model {
+  const watch = model.watch as Watch;
+  const stage = watch.stage === "notFetched" ? "downloading" : watch.stage;
+  return { ...model, status: "RETRIEVED", tally: "plain", lastEntry: "RETRIEVED", watch: heard(watch, stage, model.now) };
+}
+
+function polled(model: Model, policy: ResolvedPolicy): Model {
+  const { watch, now } = model;
+  if (watch === null || !watch.wantsPolls || now < watch.countsFrom) return model;
+  const polls = watch.polls + 1;
+  const begun = watch.stage === "rebooting" ? { stage: "observing" as const, since: now } : {};
+  return { ...model, watch: { ...watch, ...begun, polls, evidenceAt: watch.evidenceAt ?? now, wantsPolls: polls < pollsWanted(policy) } };
+}
+
+function carryOut(model: Model, policy: ResolvedPolicy, event: WatchEvent): Model {
+  const { watch, now } = model;
+  if (watch === null) return model;
+  const { graceSeconds, withinSeconds, onExpiry, watchHours, require } = proofOf(policy);
+  const claimed = !isOpen(watch);
+  const limit = watch.stage === "watched" ? watchHours * 3_600 : limitOf(watch, policy);
+  const verdict: WatchVerdict = decideWatch(watch.stage, event, {
+    afterGrace: claimed && now >= watch.claimedAt + graceSeconds,
+    stable: isStable(watch, policy, now),
+    withinOver: claimed && now >= watch.claimedAt + withinSeconds,
+    acceptsUnproven: onExpiry === "success",
+    givenUp: now >= watch.began + (policy.limits?.giveUpSeconds ?? Number.POSITIVE_INFINITY),
+    stageOver: now >= watch.since + limit,
+    silent: watch.silent,
+  });
+  const failed = { status: "ERROR", active: false, tally: "plain", assigned: null, target: "error", watch: null } as const;
+  const succeeded = { status: "FINISHED", tally: "plain", installed: "new", target: "in_sync" } as const;
+  switch (verdict) {
+    case "observe":
+      return {
+        ...model,
+        watch: {
+          ...watch,
+          stage: "observing",
+          since: now,
+          evidenceAt: now,
+          polls: 0,
+          countsFrom: now,
+          wantsPolls: pollsWanted(policy) > 0,
+        },
+      };
+    case "reboot": {
+      const since = watch.stage === "rebooting" ? watch.since : now;
+      return { ...model, watch: { ...watch, stage: "rebooting", since, evidenceAt: null, polls: 0, wantsPolls: require === "alive" } };
+    }
+    case "prove":
+      return {
+        ...model,
+        ...succeeded,
+        ended: "proven",
+        watch: watchHours > 0 ? { ...watch, stage: "watched", since: now, wantsPolls: false } : null,
+      };
+    case "accept":
+      return { ...model, ...succeeded, ended: "unproven", watch: null };
+    case "expire":
+      return { ...model, ...failed, ended: "unproven" };
+    case "refute":
+      return { ...model, ...failed, ended: "refuted", installed: "before" };
+    case "giveUp":
+      return { ...model, ...failed, ended: "timeout" };
+    case "silence":
+      return { ...model, tally: "silent", watch: { ...watch, silent: true }, lastEntry: "WARNING" };
+    case "end":
+      return { ...model, watch: null };
+    default:
+      return model;
+  }
+}
