@@ -91,7 +91,7 @@ export default defineConfig({
           name: "console",
           include: ["tests/console/**/*.console.test.ts"],
           exclude: ignored,
-          fileParallelism: false,
+          globalSetup: ["tests/console/support/shared.ts"],
           expect: slowPolls,
           testTimeout: 120_000,
           // the first run fetches a browser

@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Fleet, sideBySide, startFleet } from "./support/fleet.ts";
+import { type Fleet, sideBySide, soon, startFleet } from "./support/fleet.ts";
 import { newestEntry, outcomeOf, setOf } from "./support/outcome.ts";
 import { type RaucDevice, startRaucDevice } from "./support/rauc-hawkbit.ts";
+import { becomesSilent, newVersion, oldVersion, safetyOf, showVersions, watchedPolicy } from "./support/watched.ts";
 
 // The DDI client of rauc-hawkbit (PyPI) accepts nothing but 200 for a success (spec 000 §§1-4).
 
@@ -17,6 +18,7 @@ const devices: RaucDevice[] = [];
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "harrier-clients-"));
   fleet = await startFleet();
+  await showVersions(fleet.admin);
 });
 afterAll(async () => {
   for (const device of devices) await device.stop();
@@ -42,12 +44,12 @@ interface Assigned {
 }
 
 /** Makes a known device with an update that it has not seen yet. */
-async function assigned(): Promise<Assigned> {
+async function assigned(fields: object = {}): Promise<Assigned> {
   const { controllerId, securityToken } = await fleet.admin.createTarget();
   const device = await started(controllerId, securityToken);
   const content = randomBytes(400_000);
   const { set } = await fleet.admin.createSetWithFile(content, "bundle.raucb");
-  const actionId = await fleet.admin.assign(controllerId, set.id);
+  const actionId = await fleet.admin.assign(controllerId, set.id, fields);
   const fetch = async () => {
     const link = (await device.poll())._links?.deploymentBase;
     if (link === undefined) throw new Error("there is no update");
@@ -155,4 +157,52 @@ test("rauc-hawkbit rejects a cancellation and goes on; it accepts the next one",
   expect(action).toBe("cancel canceled");
   expect(messages).toEqual(expect.arrayContaining(["Cancelling not supported", "gave it up"]));
   expect((await update.device.poll())._links?.deploymentBase).toBeUndefined();
+});
+
+const safety = ({ device, actionId }: Assigned) => safetyOf(fleet.admin, device.controllerId, actionId);
+
+test("beyond 1.24 rauc-hawkbit shows the old version until its restart, and the new one proves its success", sideBySide, async () => {
+  const proof = { graceSeconds: 3_600, withinSeconds: 7_200, stable: { polls: 1 } };
+  const update = await assigned({ safety: { proof } });
+  const { device } = update;
+  await update.fetch();
+  await update.report("closed", "success", ["Rauc bundle update completed with result: 0"]);
+  expect(await outcome(update)).toMatchObject({ target: "pending", action: "update finished" });
+  // Before its restart it is asked, and answers with what it still runs: that says nothing, and it is asked again.
+  expect((await device.poll())._links?.configData).toBeDefined();
+  await device.identify({ sw_version: oldVersion });
+  expect(await safety(update)).toMatchObject({ stage: "rebooting", proof: { state: "proving" } });
+  expect((await device.poll())._links?.configData).toBeDefined();
+  await device.identify({ sw_version: newVersion });
+  await soon(async () => {
+    // A proven success asks for the attributes again, as any success does, and a client answers each time.
+    if ((await device.poll())._links?.configData !== undefined) await device.identify({ sw_version: newVersion });
+    expect(await safety(update)).toMatchObject({ proof: { state: "proven", by: "attributes" } });
+  });
+  expect(await outcome(update)).toMatchObject({ target: "in_sync" });
+  expect(await setOf(fleet.admin, device.controllerId, "installedDS")).toBe(update.setId);
+});
+
+test("beyond 1.24 rauc-hawkbit that reports success and shows the old version fell back", sideBySide, async () => {
+  const update = await assigned({ safety: watchedPolicy });
+  await update.fetch();
+  await update.report("closed", "success", ["Rauc bundle update completed with result: 0"]);
+  await update.device.identify({ sw_version: oldVersion });
+  expect(await safety(update)).toMatchObject({ proof: { state: "refuted", by: "attributes" }, reason: "refuted" });
+  expect(await outcome(update)).toMatchObject({ target: "error", action: "update error" });
+  expect(await setOf(fleet.admin, update.device.controllerId, "installedDS")).toBeUndefined();
+});
+
+test("beyond 1.24 rauc-hawkbit that says nothing counts as silent until it reports", sideBySide, async () => {
+  const update = await assigned({ safety: watchedPolicy });
+  await update.fetch();
+  await update.report("proceeding", "none", ["Copying image to rootfs.1"], 60);
+  await becomesSilent(fleet, update.device.controllerId, update.actionId);
+  // That it polls is no sign that it installs.
+  expect((await update.device.poll())._links?.deploymentBase).toBeDefined();
+  expect(await safety(update)).toMatchObject({ stage: "installing", silentSince: expect.any(Number) });
+  await update.report("closed", "success", ["Rauc bundle update completed with result: 0"]);
+  await update.device.identify({ sw_version: newVersion });
+  await soon(async () => expect(await safety(update)).toMatchObject({ proof: { state: "proven" } }));
+  expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" });
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fleet, POLL_SECONDS, soon, startFleet } from "./support/fleet.ts";
 import { outcomeOf, setOf } from "./support/outcome.ts";
 import { createSigner, type ImageOptions, type Signer, swuImage } from "./support/swu.ts";
+import { becomesSilent, newVersion, oldVersion, safetyOf, showVersions, watchedPolicy } from "./support/watched.ts";
 
 // Debian's SWUpdate gets a signed image that is installed, rejected or cancelled (spec 000 §§1-4).
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "harrier-clients-"));
   signer = await createSigner(dir);
   fleet = await startFleet();
+  await showVersions(fleet.admin);
 });
 afterAll(async () => {
   await fleet?.stack.stop();
@@ -41,7 +43,9 @@ interface Assigned {
 }
 
 /** Makes a target with an assigned image that its device has not seen yet. */
-async function assigned(options: { size?: number; script?: string; damage?: (image: Buffer) => void } = {}): Promise<Assigned> {
+async function assigned(
+  options: { size?: number; script?: string; safety?: object; damage?: (image: Buffer) => void } = {},
+): Promise<Assigned> {
   const { stack, admin } = fleet;
   const target = await admin.createTarget();
   const content = randomBytes(options.size ?? 300_000);
@@ -50,7 +54,7 @@ async function assigned(options: { size?: number; script?: string; damage?: (ima
   const image = swuImage(signer, options.script === undefined ? parts : { ...parts, script: options.script });
   options.damage?.(image);
   const { set } = await admin.createSetWithFile(image, "update.swu");
-  const actionId = await admin.assign(target.controllerId, set.id);
+  const actionId = await admin.assign(target.controllerId, set.id, options.safety === undefined ? {} : { safety: options.safety });
   return {
     controllerId: target.controllerId,
     actionId,
@@ -125,6 +129,9 @@ test("SWUpdate reports an installation whose script fails, with the script's out
   expect(await setOf(fleet.admin, update.controllerId, "assignedDS")).toBeUndefined();
 });
 
+const lastPoll = async (controllerId: string): Promise<number> =>
+  (await fleet.admin.get<{ lastControllerRequestAt?: number }>(`targets/${controllerId}`)).lastControllerRequestAt ?? 0;
+
 test("a cancellation reaches SWUpdate while it downloads, and ends the download", oneByOne, async () => {
   // At this speed the download takes three times as long as the wait for the next poll, which brings the cancellation.
   const speed = 50_000;
@@ -132,6 +139,9 @@ test("a cancellation reaches SWUpdate while it downloads, and ends the download"
   writeFileSync(update.path, "as before");
   await update.device({ speed: `${speed / 1000}k` }, async () => {
     await soon(async () => expect((await outcome(update)).history).toContain("download"));
+    // Cancelled between a poll and the request for the deployment that follows it, it would find nothing there, and not ask again for long.
+    const before = await lastPoll(update.controllerId);
+    await soon(async () => expect(await lastPoll(update.controllerId)).toBeGreaterThan(before));
     expect((await fleet.admin.cancel(update.controllerId, update.actionId)).status).toBe(204);
     expect((await outcome(update)).action).toBe("cancel canceling (open)");
     await soon(async () => expect((await outcome(update)).action).toBe("cancel canceled"));
@@ -143,4 +153,38 @@ test("a cancellation reaches SWUpdate while it downloads, and ends the download"
   expect(readFileSync(update.path, "utf8")).toBe("as before");
   expect(await setOf(fleet.admin, update.controllerId, "installedDS")).toBeUndefined();
   expect(await setOf(fleet.admin, update.controllerId, "assignedDS")).toBeUndefined();
+});
+
+test(
+  "beyond 1.23 SWUpdate that is switched off counts as silent, and what it shows after its restart proves its success",
+  oneByOne,
+  async () => {
+    const update = await assigned({ safety: watchedPolicy });
+    const { controllerId, actionId } = update;
+    const safety = () => safetyOf(fleet.admin, controllerId, actionId);
+    await update.device({}, () => soon(async () => expect((await outcome(update)).messages).toContain("All Chunks Installed.")));
+    await becomesSilent(fleet, controllerId, actionId);
+    expect(await safety()).toMatchObject({ stage: "installing" });
+    await update.device({ outcome: "success", identify: { sw_version: newVersion } }, () =>
+      soon(async () => expect(await safety()).toMatchObject({ proof: { state: "proven", by: "attributes" } })),
+    );
+    expect(await outcome(update)).toMatchObject({ target: "in_sync", action: "update finished" });
+    expect(await safety()).not.toHaveProperty("silentSince");
+    expect(await setOf(fleet.admin, controllerId, "installedDS")).toBe(update.setId);
+  },
+);
+
+test("beyond 1.23 SWUpdate that reports success and shows the old version fell back", oneByOne, async () => {
+  const update = await assigned({ safety: watchedPolicy });
+  const { controllerId, actionId } = update;
+  await update.device({}, () => soon(async () => expect((await outcome(update)).messages).toContain("All Chunks Installed.")));
+  await update.device({ outcome: "success", identify: { sw_version: oldVersion } }, () =>
+    soon(async () =>
+      expect(await safetyOf(fleet.admin, controllerId, actionId)).toMatchObject({ proof: { state: "refuted", by: "attributes" } }),
+    ),
+  );
+  const { target, action, messages } = await outcome(update);
+  expect([target, action]).toEqual(["error", "update error"]);
+  expect(messages.at(-1)).toBe(`Update Server: The device shows sw_version ${oldVersion} instead of ${newVersion}: it fell back.`);
+  expect(await setOf(fleet.admin, controllerId, "installedDS")).toBeUndefined();
 });

@@ -1,6 +1,11 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Stack } from "@harrier/stack";
-import { eventually, type OidcProvider, startOidcProvider } from "@harrier/testkit";
+import { eventually, type OidcProvider, oidcClientId, startOidcProvider, workspaceRoot } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
 import { adminOf, gatewayUrls } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
@@ -14,11 +19,12 @@ let id: string;
 beforeAll(async () => {
   const users = [
     { name: "ann", roles: ["READ_TARGET"], tenant: "DEFAULT" },
+    { name: "root", roles: ["management-full-access"], tenant: "DEFAULT" },
     { name: "stranger", roles: ["management-full-access"], tenant: "NOWHERE" },
   ];
   provider = await startOidcProvider({ users });
   const issuers = [
-    { issuer: provider.issuer, audience: "harrier", clientId: "harrier-console", name: "Our provider" },
+    { issuer: provider.issuer, audience: "harrier", clientId: "harrier-console", deviceClientId: oidcClientId, name: "Our provider" },
     { issuer: "http://127.0.0.1:9", audience: "harrier" },
   ];
   stack = await startAnsweringStack({ replicas: { gateway: 2 }, gateway: { HARRIER_OIDC_ISSUERS: JSON.stringify(issuers) } });
@@ -71,7 +77,8 @@ const errorOf = ({ url }: Page) => [url.pathname, url.searchParams.get("error")]
 
 test("the sign-in page is told of issuers with a client alone", async () => {
   const config = (await (await fetch(`${first()}/console/config`)).json()) as { signIn: { issuers: { id: string; name: string }[] } };
-  expect(config.signIn.issuers).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{12}$/), name: "Our provider" }]);
+  const device = { issuer: provider.issuer, clientId: oidcClientId, scopes: ["openid"] };
+  expect(config.signIn.issuers).toEqual([{ id: expect.stringMatching(/^[0-9a-f]{12}$/), name: "Our provider", device }]);
   id = config.signIn.issuers[0]?.id ?? "";
   expect((await fetch(`${first()}/console/auth/unknown`)).status).toBe(404);
 });
@@ -105,6 +112,22 @@ test("who signs out is signed out at every gateway, and does not sign others of 
   expect((await fetch(`${first()}/console/session`, { method: "DELETE", headers })).status).toBe(204);
   for (const gateway of gateways) await eventually(async () => expect(await statusWith(one.header(), gateway)).toBe(401), 1_500, 20);
   expect(await statusWith(other.header(), second())).toBe(200);
+});
+
+test("console M22 who manages users ends no session whose token says more than they hold, and an administrator does", async () => {
+  const browser = createBrowser();
+  await browser.open(await codeFor(browser, "root"), { until: isScreen });
+  const admin = adminOf(stack);
+  const password = "a password of a manager";
+  const manager = { name: "manager", password, permissions: ["USER_MANAGEMENT"] };
+  const [root] = await admin.post<{ id: number }[]>("users", [{ name: "root", permissions: [] }, manager]);
+  const [session] = await admin.get<{ id: number }[]>(`users/${root?.id}/sessions`);
+  const authorization = `Basic ${Buffer.from(`manager:${password}`).toString("base64")}`;
+  const path = `users/${root?.id}/sessions/${session?.id}`;
+  expect((await fetch(`${first()}/api/mgmt/v1/${path}`, { method: "DELETE", headers: { authorization } })).status).toBe(403);
+  expect(await statusWith(browser.header())).toBe(200);
+  await admin.call(path, { method: "DELETE" });
+  for (const gateway of gateways) await eventually(async () => expect(await statusWith(browser.header(), gateway)).toBe(401), 15_000, 20);
 });
 
 test("another state, a transaction of nobody and a code that was used open nothing", async () => {
@@ -177,4 +200,55 @@ test("a silent sign-in of nobody says that a login is needed; an issuer that is 
   } finally {
     provider.setDown(false);
   }
+});
+
+/** Runs the built command line; `seen` gets what it has said so far on standard error. */
+function harrier(args: readonly string[], env: Readonly<Record<string, string>>, seen: (text: string) => void = () => undefined) {
+  const child = spawn(process.execPath, [join(workspaceRoot, "packages/cli/dist/harrier.js"), ...args], {
+    env: { ...env, PATH: process.env["PATH"] ?? "" },
+  });
+  let [stdout, stderr] = ["", ""];
+  child.stdout.on("data", (part) => {
+    stdout += part;
+  });
+  child.stderr.on("data", (part) => {
+    stderr += part;
+    seen(stderr);
+  });
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+interface Kept {
+  readonly token: string;
+  readonly expiresAt: number;
+  readonly refresh: { readonly token: string };
+}
+
+test("the command line signs a person in by device flow, and gets the next token by itself", async () => {
+  const home = mkdtempSync(join(tmpdir(), "harrier-device-"));
+  const env = { XDG_CONFIG_HOME: home, HARRIER_SERVER: first() };
+  let approved: Promise<void> | undefined;
+  const login = await harrier(["login", "--issuer", "Our provider"], env, (text) => {
+    const address = /Open (\S+) and see/.exec(text)?.[1];
+    if (address !== undefined) approved ??= provider.approve(address, "ann");
+  });
+  await approved;
+  expect(login).toMatchObject({ code: 0 });
+  const file = join(home, "harrier", "config.yaml");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await harrier(["whoami"], env)).toMatchObject({ code: 0, stdout: expect.stringMatching(/ann\n.*READ_TARGET/s) });
+  const read = () => parse(readFileSync(file, "utf8")) as { contexts: { default: { auth: Kept } } };
+  const write = (auth: Kept) => writeFileSync(file, stringify({ ...read(), contexts: { default: { server: first(), auth } } }));
+  const kept = read().contexts.default.auth;
+  write({ ...kept, expiresAt: 1 });
+  expect(await harrier(["whoami"], env)).toMatchObject({ code: 0, stdout: expect.stringContaining("ann") });
+  const next = read().contexts.default.auth;
+  expect([next.token === kept.token, next.refresh.token === kept.refresh.token, next.expiresAt > Date.now()]).toEqual([false, false, true]);
+  // A refresh token that the issuer does not know ends the sign-in, and says what to do.
+  write({ ...next, expiresAt: 1, refresh: { ...next.refresh, token: "unknown" } });
+  const ended = await harrier(["whoami"], env);
+  expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining("harrier login") });
+  expect(await harrier(["login", "--issuer", "Another"], env)).toMatchObject({ code: 64 });
 });

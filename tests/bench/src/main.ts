@@ -9,6 +9,7 @@ import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
+import { startForListeners } from "./scenarios/change-stream.ts";
 import { benchCli } from "./scenarios/cli.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchDmf } from "./scenarios/dmf.ts";
@@ -33,7 +34,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   rollout: { run: benchRollout, start: startStack },
   groups: { run: benchGroupChange, start: startStack },
   queries: { run: benchQueries, start: startStack },
-  reads: { run: benchReads, start: startStack },
+  reads: { run: benchReads, start: startForListeners },
   dmf: { run: benchDmf, start: startWithBroker },
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },

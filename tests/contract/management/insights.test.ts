@@ -1,8 +1,9 @@
-import { type CurrentRollouts, type CurrentTargets, routeTable as r, type SetCounts } from "@harrier/contracts";
+import { type CurrentRollouts, type CurrentTargets, routeTable as r, type SetCounts, type VersionInsights } from "@harrier/contracts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { builder } from "../support/build.ts";
 import { type CallOptions, call, dialects, refused } from "../support/call.ts";
+import { daysAgo } from "../support/days.ts";
 import { device, report } from "../support/device.ts";
 import { type Identity, workAs } from "../support/http.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
@@ -112,6 +113,39 @@ describe.each(dialects)("insights, %s", (dialect) => {
   it("management 10.6 top is lenient", async () => {
     for (const top of [0, -5, 5000, ""]) await call(r.insights.topAssigned, dialect, { query: { top } });
     await refused(r.insights.topAssigned, dialect, { query: { top: "x" } }, [400]);
+  });
+
+  it("console M19 versions by day: today's sets by their targets, and days before the counting are unknown", async () => {
+    const made = await build.set();
+    const id = (await build.targets({}, {}))[0]?.controllerId as string;
+    const before = (await call<VersionInsights>(r.insights.versions, dialect)).json;
+    expect(before).toMatchObject({ by: "installedds", step: "day" });
+    const actionId = (await build.assign(made.id, id)) as number;
+    await device(id).feedback(actionId, report("closed", "success"));
+    const of = async (by: string) => (await call<VersionInsights>(r.insights.versions, dialect, { query: { by, top: 100 } })).json;
+    await eventually(async () => {
+      for (const by of ["installedds", "assignedds"]) {
+        const { content, sets } = await of(by);
+        expect(content).toHaveLength(30);
+        expect(content[0]).toEqual({ day: daysAgo(29), coverage: "none" });
+        expect(sets).toContainEqual({ id: made.id, name: made.name, version: made.version });
+        const last = content.at(-1);
+        expect(last?.counts).toContainEqual({ id: made.id, count: 1 });
+        expect(last?.total).toBe((last?.other ?? 0) + (last?.counts ?? []).reduce((sum, one) => sum + one.count, 0));
+      }
+      return true;
+    });
+  });
+
+  it.each([
+    { startDay: "2026-02-30" },
+    { endDay: "2026-1-1" },
+    { startDay: "2026-02-02", endDay: "2026-02-01" },
+    { startDay: "2020-01-01", endDay: "2026-01-01" },
+    { by: "name" },
+    { step: "month" },
+  ])("console M19 %o is rejected", async (query) => {
+    await refused(r.insights.versions, dialect, { query }, [400, "repo.constraintViolation"]);
   });
 
   it("management 10.6 each asks for the permission of its row", async () => {

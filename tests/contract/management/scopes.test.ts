@@ -8,6 +8,7 @@ import {
   type TargetFacet,
   type TargetTypeView,
   type TargetView,
+  type VersionInsights,
 } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { accessBuilder, type Grant, type SignedUp } from "../support/access.ts";
@@ -80,6 +81,10 @@ describe.each(dialects)("target types, %s", (dialect) => {
         expect(facet).toMatchObject({ values: [], other: 0, without: 0 });
     } else if (outcome === "no suggestion") expect((await call(route, dialect, requested)).json).toEqual({ values: [], more: false });
     else if (outcome === "no name") expect((await call(route, dialect, requested)).json).toEqual([]);
+    else if (outcome === "no version") {
+      const { json } = await call<VersionInsights>(route, dialect, requested);
+      expect([json.sets, json.content.filter(({ total = 0 }) => total > 0)]).toEqual([[], []]);
+    }
     // The walk checks that nothing has changed.
     else if (outcome === "passed over") await call(route, dialect, requested);
     else if (outcome === "nobody")

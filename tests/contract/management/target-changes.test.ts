@@ -1,13 +1,14 @@
-import { type OperationView, routeTable as r, type TargetView } from "@harrier/contracts";
+import { type ActionView, type AutoConfirmView, type OperationView, routeTable as r, type TargetView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
-import { unique } from "../support/build.ts";
+import { builder, unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
 import type { Page } from "../support/look.ts";
 import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
 
 describe.each(dialects)("changes of many targets, %s", (dialect) => {
+  const build = builder(dialect);
   const { user } = accessBuilder(dialect);
   const { targetType } = typeBuilder(dialect);
   const total = async (q: string) => (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q, limit: 1 } })).json.total;
@@ -54,5 +55,26 @@ describe.each(dialects)("changes of many targets, %s", (dialect) => {
     const failures = [`${far}-0`, "no such target"].map((controllerId) => ({ controllerId, reason: "entityNotFound" }));
     expect(json).toMatchObject({ total: 1, failed: 2, failures });
     expect(await ended(json)).toMatchObject({ done: 1, failed: 2, failures });
+  });
+
+  it("console M16 assigns a set to many targets, lets them confirm by themselves and cancels what is open", async () => {
+    const prefix = await fleet(3);
+    const q = `controllerid==${prefix}-*`;
+    const { id } = await build.set();
+    const changed = async (body: object) =>
+      ended((await call<OperationView>(r.targets.change, dialect, { body: { ...body, q, confirm: 3 } })).json);
+    expect(await changed({ action: "assignSet", distributionSetId: id, type: "soft", weight: 42 })).toMatchObject({ done: 3, total: 3 });
+    const actions = (more: string) =>
+      call<Page<ActionView>>(r.actions.list, dialect, { query: { q: `target.controllerid==${prefix}-*;${more}` } });
+    expect((await actions("active==true")).json.content.map(({ forceType, weight }) => [forceType, weight])).toEqual(
+      Array.from({ length: 3 }, () => ["soft", 42]),
+    );
+    expect(await changed({ action: "activateAutoConfirm" })).toMatchObject({ done: 3 });
+    const params = { targetId: `${prefix}-0` };
+    expect((await call<AutoConfirmView>(r.targets.autoConfirm, dialect, { params })).json.active).toBe(true);
+    expect(await changed({ action: "cancelActions" })).toMatchObject({ done: 3 });
+    expect((await actions("detailstatus==canceling")).json.total).toBe(3);
+    const unknown = { action: "assignSet", distributionSetId: 999_999_999, q, confirm: 3 };
+    await refused(r.targets.change, dialect, { body: unknown }, [404, "repo.entityNotFound"]);
   });
 });

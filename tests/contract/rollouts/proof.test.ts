@@ -94,10 +94,7 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
     const { id } = await running(prefix, { errorCondition: { expression: "0" }, safety });
     await groupsBecome(id, "running");
     const failed = (await actionOf(only, id)).id;
-    await device(only).feedback(
-      failed,
-      report("closed", "failure", { status: { execution: "closed", result: { finished: "failure" }, code: 503 } }),
-    );
+    await device(only).feedback(failed, report("closed", "failure", { code: 503 }));
     const second = await eventually(async () => {
       const { content } = await view.actions(only);
       return content.map((action) => action.id).find((other) => other > failed);

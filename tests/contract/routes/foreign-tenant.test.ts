@@ -69,6 +69,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "insights.monthlyActions": "own",
   "insights.topInstalled": "empty",
   "insights.topAssigned": "empty",
+  "insights.versions": "own",
   "messaging.status": "own",
   "messaging.setPasswords": "own, once",
   "messaging.enableDmf": "own",

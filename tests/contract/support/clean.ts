@@ -10,8 +10,12 @@ const noSecret = "not-a-real-secret";
 const ids = /^(id|body|stopId|rollout|targetType|autoAssignDistributionSet|targetTypeScopes|[a-z]\w*Id)$/;
 /** This is the first moment of the examples; the others follow a minute apart, in their original order. */
 const firstMoment = Date.UTC(2026, 0, 1);
+/** This is the last day of the examples, that of their moments; the others precede it one by one, in their original order. */
+const lastDay = firstMoment;
+const dayMs = 86_400_000;
 
 const momentPattern = /\b1[6-9]\d{11}\b/g;
+const dayPattern = /(?<!\d)20\d\d-\d\d-\d\d(?!\d)/g;
 const idInAddress = /(?<=\/)\d+(?=[/?]|$)/g;
 const namePattern = /(?<![a-z])([a-z]+)-([0-9a-f]{14}x)/g;
 
@@ -25,6 +29,7 @@ const manyMembers = 12;
  */
 export function createCleaner(): <T>(pair: T) => T {
   const moments = new Map<string, number>();
+  const days = new Map<string, string>();
   const numbers = new Map<string, number>();
   const names = new Map<string, string>();
 
@@ -52,6 +57,7 @@ export function createCleaner(): <T>(pair: T) => T {
       .replaceAll(baseUrl, exampleAddress)
       .replaceAll(/127\.0\.0\.1(?::\d{4,5}(?=\/))?/g, "192.0.2.1")
       .replaceAll(namePattern, (_all, prefix: string, rest: string) => nameOf(prefix, rest))
+      .replaceAll(/\b([a-z]+-\d+)-[0-9a-f]{6}\b/g, "$1")
       .replaceAll(/\bharrier-\d+-[0-9a-f]{8}\b/g, "harrier-11-00000000")
       .replaceAll(/(?<=^amqps?:\/\/[^:]+:)[^@]+(?=@)/g, noSecret)
       .replaceAll(momentPattern, (moment) => String(moments.get(moment)))
@@ -61,11 +67,14 @@ export function createCleaner(): <T>(pair: T) => T {
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "00000000-0000-7000-8000-000000000001")
       .replaceAll(/\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b/g, ({ length }) => checksum(length))
       .replaceAll(/\boc_[\w-]+/g, "oc_example")
-      .replaceAll(/\b20\d\d-\d\d-\d\d\b/g, "2026-01-01");
+      .replaceAll(dayPattern, (day) => String(days.get(day)));
   };
   return (pair) => {
-    const found = new Set(JSON.stringify(pair).match(momentPattern) ?? []);
+    const text = JSON.stringify(pair);
+    const found = new Set(text.match(momentPattern) ?? []);
     for (const [n, moment] of [...found].sort().entries()) moments.set(moment, firstMoment + n * 60_000);
+    const foundDays = [...new Set(text.match(dayPattern) ?? [])].sort().reverse();
+    for (const [n, day] of foundDays.entries()) days.set(day, new Date(lastDay - n * dayMs).toISOString().slice(0, 10));
     return clean(pair, "") as typeof pair;
   };
 }

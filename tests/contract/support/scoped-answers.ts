@@ -4,6 +4,7 @@ export type Outcome =
   | "unknown"
   | "nobody"
   | "no name"
+  | "no version"
   | "passed over"
   | "none assigned"
   | "forbidden"
@@ -134,6 +135,7 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   "insights.currentRollouts": "none counted",
   "insights.topInstalled": "no name",
   "insights.topAssigned": "no name",
+  "insights.versions": "no version",
   // These rollouts reach further than the user does.
   "rollouts.list": "nobody",
   "rollouts.create": "no match",

@@ -6,7 +6,9 @@ import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
 import { builder, part, someBytes, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
+import { daysAgo } from "./days.ts";
 import { device, report } from "./device.ts";
+import { deviceRequests } from "./device-requests.ts";
 import { filterRequests } from "./filters.ts";
 import { groupRequests } from "./groups.ts";
 import type { Page } from "./look.ts";
@@ -17,7 +19,7 @@ import { rolloutBuilder } from "./rollout.ts";
 import { safetyPolicyRequests } from "./safety-policies.ts";
 import { sessionRequests } from "./sessions.ts";
 import { tagRequests } from "./tags.ts";
-import { type Fixture, idsOf } from "./tenant.fixture.ts";
+import type { Fixture } from "./tenant.fixture.ts";
 import { tenantRequests } from "./tenants.ts";
 import { typeRequests } from "./types.ts";
 import { eventually } from "./wait.ts";
@@ -130,6 +132,10 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "insights.topAssigned": async () => {
       await fleetIsCounted();
       return { query: { top: 5 } };
+    },
+    "insights.versions": async () => {
+      await fleetIsCounted();
+      return { query: { by: "assignedds", step: "day", startDay: daysAgo(1), endDay: daysAgo(0), top: 2 } };
     },
     "quotas.list": () => ({}),
     "quotas.get": () => ({ params: { key: "TARGETS_MAX_COUNT" } }),
@@ -265,43 +271,6 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     },
     "rollouts.progress": () => ({ ...one, query: { from: 0, step: 3_600 } }),
     "rollouts.timeline": () => ({ ...one, query: { limit: 10 } }),
-  };
-}
-
-function deviceRequests(fixture: Fixture): Record<string, ValidRequest> {
-  const { dialect, tenant, controllerId, actionId, moduleId: softwareModuleId, artifact, cancelling, finished, waiting } = fixture;
-  const build = builder(dialect);
-  const own = { tenant, controllerId };
-  const file = { params: { ...own, softwareModuleId, fileName: artifact.providedFilename } };
-  const progress = report("proceeding", "none", { details: ["x"], code: 1 });
-  return {
-    "device.poll": () => ({ params: own }),
-    "device.getDeployment": () => ({ params: { ...own, actionId }, query: { actionHistory: 5, c: 1 } }),
-    "device.deploymentFeedback": () => ({ params: { ...own, actionId }, body: { ...progress, timestamp: 5, id: "1", time: "x" } }),
-    "device.getCancel": () => ({ params: { tenant, ...cancelling } }),
-    "device.cancelFeedback": () => ({ params: { tenant, ...cancelling }, body: progress }),
-    "device.configData": () => ({ params: own, body: { mode: "merge", data: { a: "b" } } }),
-    "device.installedBase": () => ({ params: { tenant, ...idsOf(finished) }, query: { actionHistory: 5 } }),
-    "device.runningVersion": async () => {
-      const [{ controllerId: fresh }, { name, version }] = await Promise.all([build.target(), build.set()]);
-      return { params: { tenant, controllerId: fresh }, body: { name, version } };
-    },
-    "device.confirmationBase": () => ({ params: { tenant, controllerId: waiting.controllerId } }),
-    "device.getConfirmation": () => ({ params: { tenant, ...waiting }, query: { actionHistory: 5, c: 1 } }),
-    "device.confirmationFeedback": () => ({
-      params: { tenant, ...waiting },
-      body: { confirmation: "denied", code: 1, details: ["x"] },
-    }),
-    "device.activateAutoConfirm": async () => ({
-      params: { tenant, controllerId: (await build.target()).controllerId },
-      body: { initiator: "i", remark: "r" },
-    }),
-    "device.deactivateAutoConfirm": () => ({ params: own }),
-    "device.listArtifacts": () => ({ params: { ...own, softwareModuleId } }),
-    "device.artifact": () => file,
-    "device.artifactMd5": () => file,
-    "device.artifactDownload": () => file,
-    "device.artifactDownloadMd5": () => file,
   };
 }
 

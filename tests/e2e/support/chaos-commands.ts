@@ -30,9 +30,9 @@ const cooldownMs = { from: 300, to: 2_500 };
 
 /**
  * Plays an administrator who pauses and resumes the main rollout, supersedes it on parts of the fleet, and stops, deletes and invalidates what
- * supersedes it. The seed alone decides which command comes next.
+ * supersedes it; every rollout has this safety policy. The seed alone decides which command comes next.
  */
-export function startCommands(api: ResilientAdmin, main: ChaosRollout, sets: readonly number[], seed: number): Commands {
+export function startCommands(api: ResilientAdmin, main: ChaosRollout, sets: readonly number[], seed: number, safety: object): Commands {
   const random = numbersFrom(seed ^ 0x5bd1e995);
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const tally: Tally = {};
@@ -49,7 +49,7 @@ export function startCommands(api: ResilientAdmin, main: ChaosRollout, sets: rea
   async function make(setId: number, startAt?: number): Promise<number> {
     const name = uniqueName("chaos");
     const part = `controllerid==chaos-*${Math.floor(random() * 10)}${Math.floor(random() * 10)}`;
-    const body = { name, distributionSetId: setId, targetFilterQuery: part, amountGroups: 2, ...(startAt ? { startAt } : {}) };
+    const body = { name, distributionSetId: setId, targetFilterQuery: part, amountGroups: 2, safety, ...(startAt ? { startAt } : {}) };
     const find = async () => (await api.get<{ content: Rollout[] }>(`rollouts?q=name==${name}`)).content[0];
     return (await api.create<Rollout>("rollouts", body, find)).id;
   }

@@ -18,9 +18,14 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   // This point is not in the main job: target-deletion.long.test.ts tests it.
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
-  // These points need a message broker: dmf-faults.real.test.ts tests them.
+  // These points need a safety policy: safety-faults.long.test.ts tests them.
+  "controller.settle.before-commit": [],
+  "controller.settle.after-commit": [],
+  // These points need a message broker: dmf-fleet.long.test.ts tests them, and dmf.real.test.ts the dearest.
+  "dmf.message.before-handled": [],
   "dmf.message.after-handled": [],
   "dmf.message.after-ack": [],
+  "dmf.publish.before-publish": [],
   "dmf.publish.before-confirm": [],
   "dmf.publish.after-confirm": [],
   // These points need a message broker: event-stream.real.test.ts tests them.

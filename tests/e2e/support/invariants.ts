@@ -11,9 +11,19 @@ export function faultsOf({ demo, actions }: JobResult): string[] {
     ...demo.differences,
     ...demo.fleet.violations,
     ...(inRollout === demo.fleet.devices ? [] : [`${inRollout} actions of the rollout for ${demo.fleet.devices} devices`]),
-    ...byTarget.flatMap(([controllerId, own]) => (own.length === 1 ? [] : [`${controllerId} has ${own.length} actions`])),
+    ...byTarget.flatMap(([controllerId, own]) =>
+      attemptsAreNumbered(own)
+        ? []
+        : [`${controllerId} has ${own.length} actions, attempts ${own.map(({ attempt }) => attempt).join(" ")}`],
+    ),
     ...actions.flatMap(historyFaults),
   ];
+}
+
+/** A target has one action, or that one and a second attempt. */
+function attemptsAreNumbered(own: readonly JobAction[]): boolean {
+  const numbers = own.map(({ attempt = 1 }) => attempt).sort((a, b) => a - b);
+  return numbers.length <= 2 && numbers.every((number, index) => number === index + 1);
 }
 
 /** Checks that a history is numbered 1..n and ends, once, with the action's own final status. */

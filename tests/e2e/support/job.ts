@@ -27,6 +27,8 @@ export interface JobAction {
   controllerId: string;
   /** The id of the rollout; absent for a single assignment. */
   rollout?: number;
+  /** The first attempt is 1, which is also the default. */
+  attempt?: number;
   /** The status of the action itself. */
   status: string;
   /** The action's history, oldest first. */
@@ -45,7 +47,7 @@ const usual = { devices: 40, bytes: 1_000_000, fail: 0.1, seed: 1 };
 const limitMs = 150_000;
 
 /**
- * Runs the main job from beginning to end: the demo, and beside it what the demo does not do (a deleted file, a single assignment, a cancellation).
+ * Runs the main job from beginning to end: the demo, and beside it what the demo does not do (a deleted file, a single assignment, a cancellation, a second attempt).
  * All of it continues when any process dies; the state that it finds in the end is the result.
  */
 export async function runJob(stack: Stack, options: JobOptions = {}): Promise<JobResult> {
@@ -67,28 +69,47 @@ export async function runJob(stack: Stack, options: JobOptions = {}): Promise<Jo
   }
 }
 
-/** Does the work beside the demo and returns the two targets that it used. */
+/** Does the work beside the demo and returns the three targets that it used. */
 async function runSideJob(stack: Stack, api: ResilientAdmin): Promise<string[]> {
   const name = uniqueName("side");
   const { module } = await makeModule(api, name);
   const set = await makeOne(api, "distributionsets", name, { modules: [{ id: module.id }] });
   await removeFile(api, name);
   const devices = await makeTargets(api, name);
-  const [one, other] = devices.map(({ controllerId }) => controllerId) as [string, string];
+  const [one, other, again] = devices.map(({ controllerId }) => controllerId) as [string, string, string];
   await assign(api, one, set.id);
   await cancel(api, other, await assign(api, other, set.id));
+  await failOnce(stack, api, { controllerId: again, token: devices[2]?.token as string }, set.id);
   const fleet = runFleet({ baseUrl: stack.baseUrl, devices, pollSeconds: 0.5, fail: 0 });
   try {
     await eventually(async () => {
-      for (const controllerId of [one, other]) {
+      for (const controllerId of [one, other, again]) {
         const { content } = await api.get<Page<{ active: boolean }>>(`targets/${controllerId}/actions`);
-        if (content.length !== 1 || content[0]?.active !== false) throw new Error(`actions of ${controllerId}: ${JSON.stringify(content)}`);
+        if (content.length !== (controllerId === again ? 2 : 1) || content.some(({ active }) => active))
+          throw new Error(`actions of ${controllerId}: ${JSON.stringify(content)}`);
       }
     }, limitMs);
   } finally {
     await fleet.stop();
   }
-  return [one, other];
+  return [one, other, again];
+}
+
+/** Lets an update fail, and tries it again by hand. Where the answer was lost the attempt may have begun: then it is a conflict. */
+async function failOnce(stack: Stack, api: ResilientAdmin, device: { controllerId: string; token: string }, setId: number): Promise<void> {
+  const actionId = await assign(api, device.controllerId, setId);
+  const path = `targets/${device.controllerId}/actions/${actionId}`;
+  const fleet = runFleet({ baseUrl: stack.baseUrl, devices: [device], pollSeconds: 0.5, fail: 1 });
+  try {
+    await eventually(async () => {
+      if ((await api.get<{ active: boolean }>(path)).active) throw new Error(`${path} is open`);
+    }, limitMs);
+  } finally {
+    await fleet.stop();
+  }
+  const { answer, repeated } = await api.settle(`${path}/retry`, { method: "POST", body: {} });
+  if (answer.status !== 201 && !(repeated && answer.status === 409))
+    throw new Error(`${path}/retry: ${answer.status} ${JSON.stringify(answer.body)}`);
 }
 
 async function makeOne(api: ResilientAdmin, path: string, name: string, fields: object = {}): Promise<Named> {
@@ -119,7 +140,7 @@ async function removeFile(api: ResilientAdmin, name: string): Promise<void> {
 }
 
 async function makeTargets(api: ResilientAdmin, name: string): Promise<{ controllerId: string; token: string }[]> {
-  const targets = [1, 2].map((n) => ({ controllerId: `${name}-${n}`, token: `token-${name}-${n}` }));
+  const targets = [1, 2, 3].map((n) => ({ controllerId: `${name}-${n}`, token: `token-${name}-${n}` }));
   const bodies = targets.map(({ controllerId, token }) => ({ controllerId, securityToken: token }));
   const all = async () => (await api.get<Page<object>>(`targets?q=controllerId==${name}-*`)).content;
   const made = await api.create<object[]>("targets", bodies, all);
@@ -144,15 +165,25 @@ async function cancel(api: ResilientAdmin, controllerId: string, actionId: numbe
   if (answer.status !== 204 && !(repeated && answer.status === 405)) throw new Error(`DELETE ${path}: ${answer.status}`);
 }
 
-async function readActions(api: ResilientAdmin, controllerIds: readonly string[]): Promise<JobAction[]> {
+/** Reads all actions of these targets with their histories. */
+export async function readActions(api: ResilientAdmin, controllerIds: readonly string[]): Promise<JobAction[]> {
   const actions: JobAction[] = [];
   for (const controllerId of controllerIds) {
     const path = `targets/${controllerId}/actions`;
-    const { content } = await api.get<Page<{ id: number; rollout?: number; detailStatus: string }>>(`${path}?limit=500`);
-    for (const { id, detailStatus: status, rollout } of content) {
+    const { content } = await api.get<Page<{ id: number; rollout?: number; detailStatus: string; safety?: { attempt?: number } }>>(
+      `${path}?limit=500`,
+    );
+    for (const { id, detailStatus: status, rollout, safety } of content) {
       const page = await api.get<Page<{ id: number; type: string }>>(`${path}/${id}/status?limit=500&sort=id:ASC`);
       const history = page.content.map((entry) => ({ id: entry.id, type: entry.type }));
-      actions.push({ id, controllerId, status, history, ...(rollout === undefined ? {} : { rollout }) });
+      actions.push({
+        id,
+        controllerId,
+        status,
+        history,
+        ...(rollout === undefined ? {} : { rollout }),
+        ...(safety?.attempt === undefined ? {} : { attempt: safety.attempt }),
+      });
     }
   }
   return actions;

@@ -40,7 +40,11 @@ export async function streamReader(url: string, { queue, keys }: { queue: string
     const connection = await connect(url);
     close = () => connection.close().catch(() => undefined);
     connection.on("error", () => undefined);
-    connection.on("close", () => void again());
+    // A reader that was stopped while it connected would go on as a second one of its queue.
+    if (stopped) return void (await close());
+    connection.on("close", () => {
+      reading = again();
+    });
     const channel = await connection.createChannel();
     channel.on("error", () => undefined);
     await channel.assertQueue(queue, { durable: true });
@@ -51,6 +55,7 @@ export async function streamReader(url: string, { queue, keys }: { queue: string
       channel.ack(message);
     });
   };
+  let reading: Promise<void> | undefined;
   const again = async (): Promise<void> => {
     while (!stopped) {
       try {
@@ -66,6 +71,7 @@ export async function streamReader(url: string, { queue, keys }: { queue: string
     async stop() {
       stopped = true;
       await close();
+      await reading;
     },
   };
 }

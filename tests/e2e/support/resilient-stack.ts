@@ -3,7 +3,7 @@ import { type RunningService, type ServiceName, type Stack, serviceNames } from 
 import { eventually, type Kafka, startKafka, twoOfEach } from "@harrier/testkit";
 import { actionEventFaults, type EventLog, followEvents, relayed, rolloutEventFaults } from "./events.ts";
 import { faultsOf } from "./invariants.ts";
-import { type JobOptions, runJob } from "./job.ts";
+import { type JobAction, type JobOptions, runJob } from "./job.ts";
 import { allowTargetTokens, replicasOf } from "./replicas.ts";
 import { answering, startAnsweringStack } from "./serving.ts";
 
@@ -18,6 +18,8 @@ export interface ResilientStack {
   disarm(): Promise<void>;
   /** Runs the main job while `meanwhile` does harm; resolves to everything that is wrong afterwards. */
   jobFaults(options?: JobOptions): Promise<string[]>;
+  /** Waits for the events of these actions, and of a rollout, and resolves to what is missing or wrong. */
+  eventFaults(actions: readonly JobAction[], rolloutId?: number): Promise<string[]>;
   stop(): Promise<void>;
 }
 
@@ -69,10 +71,22 @@ function assemble(stack: Stack, { events, deaths, stop }: Parts): ResilientStack
       if (!error.message.includes("keeps ending")) throw error;
     });
   };
+  const eventFaults: ResilientStack["eventFaults"] = async (actions, rolloutId) => {
+    await relayed(stack.adminDatabaseUrl as string);
+    const missing = () => [
+      ...actionEventFaults(events.kept(), actions),
+      ...(rolloutId === undefined ? [] : rolloutEventFaults(events.kept(), rolloutId)),
+    ];
+    await eventually(() => {
+      if (missing().length > 0) throw new Error("not yet");
+    }, 20_000).catch(() => undefined);
+    return missing();
+  };
   return {
     stack,
     deaths,
     stop,
+    eventFaults,
     async arm(fault) {
       armed = replicasOf(stack, serviceOf(fault));
       deathsBefore = deaths.length;
@@ -87,13 +101,7 @@ function assemble(stack: Stack, { events, deaths, stop }: Parts): ResilientStack
     },
     async jobFaults(options) {
       const job = await runJob(stack, options);
-      const found = faultsOf(job);
-      await relayed(stack.adminDatabaseUrl as string);
-      const missing = () => [...actionEventFaults(events.kept(), job.actions), ...rolloutEventFaults(events.kept(), job.demo.rolloutId)];
-      await eventually(() => {
-        if (missing().length > 0) throw new Error("not yet");
-      }, 20_000).catch(() => undefined);
-      return [...found, ...missing()];
+      return [...faultsOf(job), ...(await eventFaults(job.actions, job.demo.rolloutId))];
     },
   };
 }

@@ -59,10 +59,10 @@ export async function seedSet(api: Api, name: string, bytes = 64 * 1024): Promis
 }
 
 /** Assigns a set to targets, as many at a time as one request may carry; returns their action ids by controllerId. */
-export async function assign(api: Api, setId: number, controllerIds: readonly string[]): Promise<Map<string, number>> {
+export async function assign(api: Api, setId: number, controllerIds: readonly string[], fields: object = {}): Promise<Map<string, number>> {
   const actions = new Map<string, number>();
   for (let from = 0; from < controllerIds.length; from += 2_000) {
-    const items = controllerIds.slice(from, from + 2_000).map((id) => ({ id }));
+    const items = controllerIds.slice(from, from + 2_000).map((id) => ({ id, ...fields }));
     const answer = await api.post<{ assignedActions: { id: number; _links: { self: { href: string } } }[] }>(
       `/distributionsets/${setId}/assignedTargets`,
       items,

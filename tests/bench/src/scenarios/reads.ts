@@ -1,12 +1,12 @@
 import pg from "pg";
-import { explain, type Sql } from "../lib/ask.ts";
+import { compareReads, type Read } from "../lib/compare-reads.ts";
 import type { Bench } from "../lib/context.ts";
 import { fleetSql, settle } from "../lib/fleet.sql.ts";
 import { bestReads, bestSummary, countFleet, pageOfAll, readsSql, settleReads, summaryByStatus } from "../lib/reads.sql.ts";
-import { median } from "../lib/statistics.ts";
+import { benchChangeStream } from "./change-stream.ts";
+import { benchFigures } from "./read-figures.ts";
+import { benchCounters } from "./report-counters.ts";
 
-/** The first rounds fill the caches of both sides and do not count. */
-const rounds = { warm: 3, measured: 15 };
 const size = 200;
 /** A page that is not counted takes so many milliseconds at most (contract console.md §1, M02). */
 const maxUncounted = 10;
@@ -15,15 +15,13 @@ const maxFull = 2;
 /** The summary by status takes so many milliseconds at most (contract console.md §1, M12). */
 const maxSummary = 50;
 
-interface Read {
-  figure: string;
-  ours: Sql;
-  best: string;
-  limit?: number;
-}
-
-/** Measures the pages of a large fleet that consoles read: plain and full rows, uncounted, and deep by cursor; all of 200 rows. */
+/**
+ * Measures what consoles read of a large fleet with a long history: pages of 200 rows, plain and full, uncounted, and deep by cursor, insights, kinds of
+ * failures; what keeping the counters costs; and how soon, and at which cost, listeners hear of changes.
+ */
 export async function benchReads(bench: Bench): Promise<void> {
+  // first, as long as nothing is there that the background works on
+  await benchChangeStream(bench);
   const targets = bench.options.fleet;
   const admin = new pg.Client({ connectionString: bench.stack.adminDatabaseUrl });
   const client = new pg.Client({ connectionString: bench.stack.databaseUrls.management });
@@ -35,7 +33,7 @@ export async function benchReads(bench: Bench): Promise<void> {
     ])) as { rows: { controller_id: string }[] };
     const place = deep.rows[0]?.controller_id ?? "";
     const uncounted = { total: "none", positions: true } as const;
-    const plain = await measure(
+    const plain = await compareReads(
       bench,
       { admin, client },
       { figure: "plain page and total", ours: pageOfAll(size), best: bestReads.plain(size) },
@@ -50,38 +48,13 @@ export async function benchReads(bench: Bench): Promise<void> {
         limit: maxUncounted,
       },
     ];
-    for (const read of reads) await measure(bench, { admin, client }, read);
+    for (const read of reads) await compareReads(bench, { admin, client }, read);
     await admin.query(countFleet(targets));
     const summary = { figure: "summary by status", ours: summaryByStatus, best: bestSummary, limit: maxSummary };
-    await measure(bench, { admin, client }, summary);
+    await compareReads(bench, { admin, client }, summary);
+    await benchFigures(bench, { admin, client });
   } finally {
     await Promise.all([admin.end(), client.end()]);
   }
-}
-
-async function measure(bench: Bench, { admin, client }: { admin: pg.Client; client: pg.Client }, read: Read): Promise<number> {
-  const { figure, ours, best, limit } = read;
-  const bare = { text: best, values: [] };
-  const times = { ours: [] as number[], best: [] as number[] };
-  for (let round = -rounds.warm; round < rounds.measured; round++) {
-    const [own, reference] = [await time(client, ours), await time(admin, bare)];
-    if (round < 0) continue;
-    times.ours.push(own);
-    times.best.push(reference);
-  }
-  const [own, reference] = [await explain(client, [ours]), await explain(admin, [bare])];
-  const scenario = `reads over ${bench.options.fleet.toLocaleString("en")}`;
-  const value = median(times.ours);
-  // of a machine that is not alone, the fastest round says more than the median
-  const told = `best SQL ${median(times.best).toFixed(1)} ms, fastest ${Math.min(...times.ours).toFixed(1)} and ${Math.min(...times.best).toFixed(1)} ms`;
-  const budget = limit === undefined ? {} : { limit: `${told}, budget ${limit.toFixed(1)} ms`, ok: value <= limit };
-  bench.report.add({ scenario, figure, value, unit: "ms", limit: told, ...budget });
-  bench.report.add({ scenario, figure: `${figure}, buffers`, value: own.buffers, unit: "pages", limit: `best SQL ${reference.buffers}` });
-  return value;
-}
-
-async function time(client: pg.Client, { text, values }: Sql): Promise<number> {
-  const from = performance.now();
-  await client.query(text, values);
-  return performance.now() - from;
+  await benchCounters(bench);
 }

@@ -2,6 +2,7 @@ import { type FleetOptions, runFleet } from "@harrier/simulator";
 import { eventually } from "@harrier/testkit";
 import type { Bench } from "../lib/context.ts";
 import { type SeededSet, seedSet, seedTargets, tokenOf } from "../lib/seed.ts";
+import { benchSafetyCosts } from "./safety-costs.ts";
 
 const devices = 200;
 const groups = 4;
@@ -25,6 +26,7 @@ export async function benchSafety(bench: Bench): Promise<void> {
   const { api, report } = bench;
   await api.put("/system/configs/evidence.default", { value: JSON.stringify([{ attribute: "sw_version", equals: `\${set.version}` }]) });
   const set = await seedSet(api, "safety-set");
+  await benchSafetyCosts(bench, set);
   const count = async (query: string) => (await api.get<{ total: number }>(`/targets?limit=1&q=${encodeURIComponent(query)}`)).total;
   const believe = "by a server that believes the device";
 

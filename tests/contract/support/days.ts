@@ -1,0 +1,4 @@
+const dayMs = 86_400_000;
+
+/** The day that was so many days ago, in UTC: `YYYY-MM-DD`. */
+export const daysAgo = (days: number): string => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);
