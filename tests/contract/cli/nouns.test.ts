@@ -142,7 +142,9 @@ describe("nouns of the command line (contract console.md §5)", () => {
     expect(made["clientSecret"]).toBeTypeOf("string");
     const programEnv = { ...env, HARRIER_CLIENT_ID: made["clientId"] as string, HARRIER_CLIENT_SECRET: made["clientSecret"] as string };
     expect((await harrier(["whoami", "-o", "jsonpath={.kind}"], { env: programEnv })).stdout).toBe("client\n");
-    expect(await ok("client", "rotate", "ci", "--keep", "0", "-o", "jsonpath={.clientSecret}")).not.toContain(made["clientSecret"]);
+    const rotated = await ok("client", "rotate", "ci", "--keep", "0", "-o", "jsonpath={.clientSecret}");
+    expect(rotated).toMatch(/^\S{20,}\n$/);
+    expect(rotated).not.toContain(made["clientSecret"]);
     await ok("client", "delete", "ci", "--yes");
     await ok("key", "delete", "lab", "--yes");
     expect(await ok("webhook", "list")).toMatch(/^ID\tNAME\tURL/);
