@@ -50,6 +50,11 @@ export class Tenants {
     );
   }
 
+  /** Whether there are virtual hosts to be connected to, and none is. */
+  cutOff(): boolean {
+    return this.#connected.size > 0 && this.connected().length === 0;
+  }
+
   /** Connects to the virtual hosts of tenants that have been enabled, and ends the connections of those that are not any more. */
   async refresh(): Promise<void> {
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline: Date.now() + 5_000 };

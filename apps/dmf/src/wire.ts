@@ -36,6 +36,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     controller,
     hostOf: (vhost) => tenants.hostOf(vhost),
     connected: () => tenants.connected(),
+    cutOff: () => tenants.cutOff(),
     baseUrl: config.HARRIER_PUBLIC_URL.replace(/\/+$/, ""),
     count: counted.sent,
     log,

@@ -9,6 +9,8 @@ export interface SendDeps {
   hostOf(vhost: string): VirtualHost | undefined;
   /** The tenants whose virtual host is connected. */
   connected(): readonly { readonly tenantId: number; readonly vhost: string }[];
+  /** Whether there are tenants with DMF, and the virtual host of none of them is connected. */
+  cutOff(): boolean;
   baseUrl: string;
   count(outcome: "sent" | "dropped" | "postponed", n: number): void;
   log: { warn(fields: object, message: string): void };
@@ -56,6 +58,8 @@ export function createSender(deps: SendDeps): () => Promise<boolean> {
   const unfinished: Unfinished = { failing: new Map(), full: new FullExchanges(), sent: new Set(), dropped: new Set(), missed: new Map() };
   const { failing, full, missed } = unfinished;
   return async () => {
+    // who cannot publish must not keep the lease: it lapses, and a replica that can takes it
+    if (deps.cutOff()) return false;
     const now = Date.now();
     const deadline = now + withinMs;
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline };
