@@ -103,8 +103,9 @@ export class Tenants {
       this.#refuse(tenant, error, settle);
       return;
     }
+    const again = message.fields.redelivered;
     const of = incoming.kind === "status" ? { actionId: incoming.actionId } : { thingId: "thingId" in incoming ? incoming.thingId : "" };
-    inOrder.add({ of, work: (thingId) => this.#handle(at, { incoming, thingId, again: message.fields.redelivered, settle }) });
+    inOrder.add({ of, work: (thingId) => this.#handle(at, { incoming, thingId, again, settle }) });
   }
 
   async #handle(
