@@ -34,6 +34,7 @@ export class Tenants {
   readonly #deps: TenantsDeps;
   readonly #connected = new Map<string, Connected>();
   #logged = { minute: 0, n: 0 };
+  #known = false;
 
   constructor(deps: TenantsDeps) {
     this.#deps = deps;
@@ -41,6 +42,17 @@ export class Tenants {
 
   hostOf(vhost: string): VirtualHost | undefined {
     return this.#connected.get(vhost)?.host;
+  }
+
+  /** Whether controller has said which tenants there are. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  /** How many virtual hosts are connected, and how many are not. */
+  counts(): { connected: number; away: number } {
+    const connected = this.connected().length;
+    return { connected, away: this.#connected.size - connected };
   }
 
   /** The tenants whose virtual host is connected at this moment. */
@@ -59,6 +71,7 @@ export class Tenants {
   async refresh(): Promise<void> {
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline: Date.now() + 5_000 };
     const { tenants } = await this.#deps.controller.listMessagingTenants({}, call);
+    this.#known = true;
     const wanted = new Map(tenants.map((tenant) => [tenant.vhost, tenant]));
     for (const [vhost, { host }] of this.#connected) {
       if (wanted.has(vhost)) continue;
