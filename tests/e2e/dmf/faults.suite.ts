@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { faultPoints } from "@harrier/service";
 import type { RunningService } from "@harrier/stack";
-import { createDevice, eventually, uniqueName } from "@harrier/testkit";
+import { eventually, uniqueName } from "@harrier/testkit";
 import { expect, test } from "vitest";
 import { counterOf } from "../support/metrics.ts";
+import { pollOn } from "../support/polling.ts";
 import { urlOf } from "../support/replicas.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
 import { admin, broker, proxy, replicasOfDmf, stack, url } from "./stack.ts";
@@ -43,40 +43,6 @@ async function allFinished(ids: readonly string[]): Promise<void> {
     const said = content.flatMap(({ messages }) => messages);
     expect(said, id).toEqual(expect.arrayContaining(["is RUNNING", "is FINISHED"]));
   }
-}
-
-/** An HTTP device polls until it is stopped; answers how often it did since, and every poll that was not served. */
-async function pollOn() {
-  const controllerId = uniqueName("polls");
-  const token = `token-${controllerId}`;
-  await admin.post("targets", [{ controllerId, name: controllerId, securityToken: token }]);
-  const device = createDevice({ baseUrl: stack.baseUrl, controllerId, token });
-  const failures: unknown[] = [];
-  let polls = 0;
-  let stopped = false;
-  const done = (async () => {
-    while (!stopped) {
-      await device.poll().then(
-        () => {
-          polls += 1;
-        },
-        (error: unknown) => failures.push(error),
-      );
-      await sleep(50);
-    }
-  })();
-  return {
-    /** Waits until it has polled some times more. */
-    async goesOn(): Promise<void> {
-      const before = polls;
-      await eventually(() => expect(polls).toBeGreaterThan(before + 3), limitMs);
-    },
-    async stop(): Promise<readonly unknown[]> {
-      stopped = true;
-      await done;
-      return failures;
-    },
-  };
 }
 
 /** How many messages a replica has sent. */
@@ -145,7 +111,7 @@ export function faultsOfMessaging(): void {
   test("what is assigned while the broker is away is told when it is back, also where it was killed twice, and HTTP devices notice nothing", async () => {
     let backend = await connectBackend(url, { exchange });
     const ids = await register(backend, 20);
-    const polling = await pollOn();
+    const polling = await pollOn(stack, admin);
     for (const part of [ids.slice(0, 10), ids.slice(10)]) {
       await broker.kill();
       await polling.goesOn();

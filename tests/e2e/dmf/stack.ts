@@ -54,3 +54,10 @@ export const dead = deadLettersOf(
   () => broker.url,
   () => vhost,
 );
+
+/** Makes a tenant, and answers its administrator. */
+export async function newTenant(name: string): Promise<Admin> {
+  const body = [{ name, administrator: { name: "boss" } }];
+  const [made] = await admin.post<{ administrator: { password: string } }[]>("system/tenants", body);
+  return createAdmin({ baseUrl: stack.baseUrl, user: `${name}\\boss`, password: made?.administrator.password ?? "" });
+}
