@@ -172,7 +172,10 @@ export class VirtualHost {
     address.searchParams.set("heartbeat", String(heartbeatSeconds));
     const connection = await connect(address.href, { timeout: connectMs, clientProperties: { connection_name: "harrier/dmf" } });
     const ended = new AbortController();
-    const end = () => ended.abort();
+    const end = () => {
+      if (this.#open?.ended === ended) this.#open = undefined;
+      ended.abort();
+    };
     connection.on("error", end);
     connection.on("close", end);
     try {
