@@ -1,3 +1,4 @@
+import { runThings } from "@harrier/simulator";
 import { eventually, startHawkbitDmf, uniqueName } from "@harrier/testkit";
 import { expect, test } from "vitest";
 import { admin, enable, newTenant, url } from "./stack.ts";
@@ -61,7 +62,7 @@ export function thingsByHawkbitsLibrary(): void {
     }
   });
 
-  test("a thing that speaks by hawkBit's own library does several actions of one message, also where one of them is a cancellation", async () => {
+  test("a thing that speaks by hawkBit's own library does several actions of one message, also where one of them is a cancellation, and so do simulated ones", async () => {
     const name = uniqueName("library");
     const boss = await newTenant(name);
     const own = await enable(boss);
@@ -91,6 +92,19 @@ export function thingsByHawkbitsLibrary(): void {
         ]);
       }, limitMs);
       expect(things.lines.filter(({ error }) => error !== undefined)).toEqual([]);
+      // by now the setting is known everywhere
+      const simulated = uniqueName("simulated");
+      const others = await runThings({ url: own.url, tenant: name, ids: [simulated], exchange: "simulated.several", temporary: true });
+      try {
+        await eventually(async () => expect((await target(simulated, boss))["controllerId"]).toBe(simulated), limitMs);
+        for (const weight of [10, 900]) await assign(simulated, await newSet(boss), { weight }, boss);
+        await eventually(async () => {
+          const actions = await actionsOf(simulated, boss);
+          expect(actions).toMatchObject([{ detailStatus: "finished" }, { detailStatus: "finished" }]);
+        }, limitMs);
+      } finally {
+        await others.stop();
+      }
     } finally {
       await things.stop();
     }
