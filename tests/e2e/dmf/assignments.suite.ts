@@ -47,6 +47,11 @@ export function assignmentsOfThings(): void {
     const { content } = await admin.get<{ content: { messages: string[] }[] }>(`targets/${asked}/actions/${actionId}/status`);
     expect(content.flatMap(({ messages }) => messages)).toEqual(expect.arrayContaining(["is DENIED", "is CONFIRMED"]));
     await dead.expectOne(() => backend.report(actionId, "CONFIRMED"));
+    // while it runs, a denial takes the confirmation back
+    backend.report(actionId, "DENIED");
+    expect((await told(asked, "CONFIRM")).body.actionId).toBe(actionId);
+    backend.report(actionId, "CONFIRMED");
+    expect((await told(asked, "DOWNLOAD_AND_INSTALL")).body.actionId).toBe(actionId);
     backend.report(actionId, "FINISHED");
     await isNow(asked, actionId, "finished");
     for (const late of ["CONFIRMED", "DENIED"]) await dead.expectOne(() => backend.report(actionId, late));
