@@ -65,14 +65,14 @@ const { values, positionals } = parseArgs({
 if (values.help) {
   console.log(
     "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [cli] [safety] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
-      "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
+      "npm run bench -- [polls] [requests] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, the other requests of a cycle, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
 }
 
 const names = positionals.length > 0 ? positionals : Object.keys(scenarios).filter((name) => !onRequest.has(name));
-const known = values.against === undefined ? [...Object.keys(scenarios), footprint] : ["polls", "downloads", "cycle"];
+const known = values.against === undefined ? [...Object.keys(scenarios), footprint] : ["polls", "requests", "downloads", "cycle"];
 const unknown = positionals.find((name) => !known.includes(name));
 if (unknown !== undefined) {
   console.error(`no such scenario: ${unknown} (${known.join(", ")})`);

@@ -1,7 +1,28 @@
 import { Pool } from "undici";
+import type { LoadRequest } from "./load.ts";
 import { type SeededSet, targetTokenHeader } from "./seed.ts";
 
 const concurrency = 32;
+
+/** The requests of an update that devices make one after the other. */
+export type CycleRequest = "poll" | "deployment" | "report" | "last report";
+
+/** Makes one request of a device's update. */
+export function cycleRequest(kind: CycleRequest, id: string, actionId: number): LoadRequest {
+  const base = `/DEFAULT/controller/v1/${id}`;
+  const headers = { accept: "application/hal+json", authorization: targetTokenHeader(id) };
+  if (kind === "poll") return { path: base, headers };
+  const action = `${base}/deploymentBase/${actionId}`;
+  if (kind === "deployment") return { path: action, headers };
+  const status =
+    kind === "report" ? { execution: "download", result: { finished: "none" } } : { execution: "closed", result: { finished: "success" } };
+  return {
+    method: "POST",
+    path: `${action}/feedback`,
+    headers: { authorization: targetTokenHeader(id), "content-type": "application/json" },
+    body: JSON.stringify({ status }),
+  };
+}
 
 /** The devices of one server with the actions that they shall carry out. */
 export interface CyclingFleet {
