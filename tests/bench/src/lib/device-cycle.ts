@@ -32,6 +32,8 @@ export interface CyclingFleet {
   readonly set: SeededSet;
   /** False leaves the download out. */
   readonly downloads?: boolean;
+  /** True leaves the second of the three reports out. */
+  readonly once?: boolean;
 }
 
 /** Every device of the fleet polls, reads its deployment, reports twice, downloads and reports the end; any answer but 200 ends the run. */
@@ -49,7 +51,7 @@ export async function runCycles(fleet: CyclingFleet): Promise<void> {
   await pool.close();
 }
 
-async function cycle(pool: Pool, id: string, { actions, set, downloads = true }: CyclingFleet): Promise<void> {
+async function cycle(pool: Pool, id: string, { actions, set, downloads = true, once = false }: CyclingFleet): Promise<void> {
   const base = `/DEFAULT/controller/v1/${id}`;
   const action = `${base}/deploymentBase/${actions.get(id)}`;
   const headers = { authorization: targetTokenHeader(id) };
@@ -67,6 +69,6 @@ async function cycle(pool: Pool, id: string, { actions, set, downloads = true }:
   await ask(action);
   await ask(`${action}/feedback`, { execution: "download", finished: "none" });
   if (downloads) await ask(`${base}/softwaremodules/${set.moduleId}/artifacts/${set.filename}`);
-  await ask(`${action}/feedback`, { execution: "downloaded", finished: "none" });
+  if (!once) await ask(`${action}/feedback`, { execution: "downloaded", finished: "none" });
   await ask(`${action}/feedback`, { execution: "closed", finished: "success" });
 }
