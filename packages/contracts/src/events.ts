@@ -38,6 +38,7 @@ export const eventTypes = {
   moduleChanged: "io.update.software_module.changed.v1",
   moduleDeleted: "io.update.software_module.deleted.v1",
   webhookDisabled: "io.update.webhook.disabled.v1",
+  webhookEventsSkipped: "io.update.webhook.events_skipped.v1",
 } as const;
 export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 
@@ -134,14 +135,16 @@ export const catalogueEventData = z
   .meta({ id: "CatalogueEventData" });
 export type CatalogueEventData = z.output<typeof catalogueEventData>;
 
-/** The data of an event of a webhook: why deliveries to it have ended. */
+/** The data of an event of a webhook: why deliveries to it have ended, or which events it does not get. */
 export const webhookEventData = z
   .looseObject({
     tenant: z.string(),
     webhookId: z.int(),
     name: z.string(),
-    reason: openWord(["failures", "gone"]),
+    reason: openWord(["failures", "gone", "expired"]),
     lastError: z.string().nullish(),
+    skippedFrom: z.int().optional().meta({ description: "Epoch ms from which on events may be missing" }),
+    skippedTo: z.int().optional().meta({ description: "Epoch ms up to which events may be missing" }),
     recordedAt: z.int(),
   })
   .meta({ id: "WebhookEventData" });
@@ -211,7 +214,9 @@ export const catalogueEvent = cloudEvent(
   catalogueEventData,
 ).meta({ id: "CatalogueEvent" });
 
-export const webhookEvent = cloudEvent([eventTypes.webhookDisabled], webhookEventData).meta({ id: "WebhookEvent" });
+export const webhookEvent = cloudEvent([eventTypes.webhookDisabled, eventTypes.webhookEventsSkipped], webhookEventData).meta({
+  id: "WebhookEvent",
+});
 
 export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;

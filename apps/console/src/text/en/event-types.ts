@@ -25,4 +25,5 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "io.update.software_module.changed.v1": "A module changes",
   "io.update.software_module.deleted.v1": "A module is deleted",
   "io.update.webhook.disabled.v1": "The deliveries of a webhook end",
+  "io.update.webhook.events_skipped.v1": "A webhook misses events that are not kept any more",
 };
