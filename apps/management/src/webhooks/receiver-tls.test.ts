@@ -1,10 +1,9 @@
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { createEgress, parseAllowed } from "@harrier/egress";
+import { Authorities, type Pair } from "@harrier/testkit";
 import { afterEach, expect, test } from "vitest";
-import { Authorities, type Pair } from "../../testkit/src/real/authority.ts";
-import { parseAllowed } from "./allowed.ts";
-import { createEgress } from "./egress.ts";
 
 const authorities = new Authorities();
 const servers: Server[] = [];
