@@ -19,6 +19,7 @@ export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/au
 export { type Chromium, installChromium } from "./real/chromium.ts";
 export { type DebianFiles, debianPackages } from "./real/debian.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
+export { type FaultyStore, type StoreFault, startFaultyStore } from "./real/faulty-store.ts";
 export { type HawkbitDmf, type HawkbitDmfLine, startHawkbitDmf } from "./real/hawkbit-dmf.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";
 export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
