@@ -22,7 +22,9 @@ export const eventTypes = {
   actionProofChanged: "io.update.action.proof_changed.v1",
   actionSilenceChanged: "io.update.action.silence_changed.v1",
   actionRetryChanged: "io.update.action.retry_changed.v1",
+  actionDeleted: "io.update.action.deleted.v1",
   rolloutCreated: "io.update.rollout.created.v1",
+  rolloutChanged: "io.update.rollout.changed.v1",
   rolloutStatusChanged: "io.update.rollout.status_changed.v1",
   rolloutDeleted: "io.update.rollout.deleted.v1",
   rolloutGroupCreated: "io.update.rollout_group.created.v1",
@@ -106,6 +108,7 @@ export const rolloutEventData = z
     reason: openWord(["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"]).optional(),
     actor: z.string().optional(),
     totals: totalsView.optional(),
+    changed: z.array(z.string()).optional().meta({ description: "What a person has changed: `name`, `description`" }),
     recordedAt: z.int(),
   })
   .meta({ id: "RolloutEventData" });
@@ -182,6 +185,7 @@ export const actionEvent = cloudEvent(
     eventTypes.actionProofChanged,
     eventTypes.actionSilenceChanged,
     eventTypes.actionRetryChanged,
+    eventTypes.actionDeleted,
   ],
   actionEventData,
 ).meta({ id: "ActionEvent" });
@@ -189,6 +193,7 @@ export const actionEvent = cloudEvent(
 export const rolloutEvent = cloudEvent(
   [
     eventTypes.rolloutCreated,
+    eventTypes.rolloutChanged,
     eventTypes.rolloutStatusChanged,
     eventTypes.rolloutDeleted,
     eventTypes.rolloutGroupCreated,
