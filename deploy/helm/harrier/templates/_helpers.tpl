@@ -111,6 +111,10 @@ capabilities: { drop: [ALL] }
 {{- else if ne $service "dmf" -}}
 {{- $_ := set $settings "HARRIER_GRPC_PORT" "9090" -}}
 {{- end -}}
+{{- with $root.Values.tracing.otlpUrl -}}
+{{- $_ := set $settings "HARRIER_OTLP_URL" . -}}
+{{- if eq $service "gateway" -}}{{- $_ := set $settings "HARRIER_OTLP_RATIO" ($root.Values.tracing.ratio | toString) -}}{{- end -}}
+{{- end -}}
 {{- if and $root.Values.publicUrl (has $service (list "gateway" "dmf")) -}}{{- $_ := set $settings "HARRIER_PUBLIC_URL" $root.Values.publicUrl -}}{{- end -}}
 {{- if and $root.Values.publicUrl (eq $service "management") -}}{{- $_ := set $settings "HARRIER_OAUTH_ISSUER" $root.Values.publicUrl -}}{{- end -}}
 {{- if has $service (list "controller" "management" "rollout-engine") -}}
