@@ -183,6 +183,7 @@ function own(plan: Plan, service: ServiceName): Variables {
             HARRIER_S3_ACCESS_KEY: plan.s3.accessKey,
             HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
             HARRIER_S3_BUCKET: plan.s3.bucket,
+            ...(plan.s3.publicEndpoint === undefined ? {} : { HARRIER_S3_PUBLIC_ENDPOINT: plan.s3.publicEndpoint }),
           };
     case "dmf":
       return {

@@ -1,7 +1,16 @@
 import { resolve } from "node:path";
 import { nearestName } from "./nearest-name.ts";
 import { type DatabaseSettings, databaseNames, readDatabase } from "./settings/database-settings.ts";
-import { type AmqpSettings, amqpNames, readAmqp, readBrokers, readS3, type S3Settings, s3Names } from "./settings/external-settings.ts";
+import {
+  type AmqpSettings,
+  amqpNames,
+  readAmqp,
+  readBrokers,
+  readS3,
+  type S3Settings,
+  s3Names,
+  s3PublicName,
+} from "./settings/external-settings.ts";
 import { gatewayNames, issuersName, readGateway } from "./settings/gateway-settings.ts";
 import { type Environment, readBytes, readDays, readPort, readValue } from "./settings/read-value.ts";
 import { controllerNames, managementNames, readController, readManagement } from "./settings/service-settings.ts";
@@ -52,6 +61,7 @@ const plainNames = [
   "HARRIER_UNKNOWN_MEMBERS",
   s3Names.endpoint,
   s3Names.bucket,
+  s3PublicName,
   ...gatewayNames,
   ...controllerNames,
   ...managementNames,

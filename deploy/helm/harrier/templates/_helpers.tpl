@@ -126,6 +126,7 @@ capabilities: { drop: [ALL] }
 {{- if eq $root.Values.storage.kind "s3" -}}
 {{- $_ := set $settings "HARRIER_S3_ENDPOINT" $root.Values.storage.s3.endpoint -}}
 {{- $_ := set $settings "HARRIER_S3_BUCKET" $root.Values.storage.s3.bucket -}}
+{{- with $root.Values.storage.s3.publicEndpoint -}}{{- $_ := set $settings "HARRIER_S3_PUBLIC_ENDPOINT" . -}}{{- end -}}
 {{- else -}}
 {{- $_ := set $settings "HARRIER_STORAGE_DIR" "/var/lib/harrier" -}}
 {{- end -}}
