@@ -4,6 +4,7 @@ import { HarrierError } from "@harrier/errors";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
 import { Blocks } from "./blocks.ts";
 import { mapFull } from "./reserve.ts";
+import { linksOf } from "./s3-links.ts";
 import { joinUploaded, uploadOnePart } from "./s3-parts.ts";
 import { asking, isMissing, isUnavailable, type Place, retrying } from "./s3-requests.ts";
 import { timedTransport } from "./s3-transport.ts";
@@ -14,6 +15,8 @@ export interface S3Settings {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bucket: string;
+  /** The address at which devices reach the store; without it there are no links. */
+  readonly publicEndpoint?: string;
   /** A request fails after this much silence of the store. The default fits MinIO and S3; tests set less. */
   readonly silenceMs?: number;
 }
@@ -57,6 +60,7 @@ export function createS3Storage(settings: S3Settings): Storage {
     }
   };
   return {
+    ...(settings.publicEndpoint === undefined ? {} : { link: linksOf(client, settings, settings.publicEndpoint) }),
     async prepare() {
       await retrying(() => createBucket(client, bucket));
     },

@@ -59,6 +59,16 @@ export interface Memory {
   take<T>(source: Readable, work: () => Promise<T>): Promise<T>;
 }
 
+/** What a link into the store is good for. */
+export interface LinkWanted {
+  readonly seconds: number;
+  /** The `Range` header that a request by this link must have; without one, the store answers whatever the client asks for. */
+  readonly range: string | undefined;
+  /** The headers of the store's answer. */
+  readonly contentType: string;
+  readonly contentDisposition: string | undefined;
+}
+
 /**
  * The store of the artifacts' bytes. There are two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content
  * address `<tenantId>/<sha256>` afterwards. An object under a content address is always complete, because `promote` is atomic.
@@ -88,6 +98,8 @@ export interface Storage {
   /** Opens an object. It rejects with `artifactLoadFailed` before a byte is read if the object is missing or has another size. */
   open(key: string, size: number, range?: ByteRange): Promise<Readable>;
   stat(key: string): Promise<{ readonly size: number } | undefined>;
+  /** Makes a link by which anybody may fetch the object for some seconds. Only a bucket that devices reach has it. */
+  readonly link?: (key: string, wanted: LinkWanted) => Promise<string>;
   /** Deletes an object, and also the parts and what an interrupted `put` left unfinished. A missing key is no error. */
   delete(key: string): Promise<void>;
   /** Lists every finished object under `staging/`, for the janitor; of a directory also what has parts, so a key may come twice. */
