@@ -90,8 +90,12 @@ export function watchedFleet(fixture: CommandsFixture) {
       ]);
       return rows[0].outcome;
     },
+    /** Polls so many times, a second apart, as if the time of earlier ones had passed. */
     async polls(targetId: number, times = 1): Promise<void> {
       for (let n = 0; n < times; n += 1) {
+        await pool.query("update action_watches set counts_from = counts_from - interval '1 second' where target_id = $1 and polls > 0", [
+          targetId,
+        ]);
         const lastPolls = createLastPolls({ pool });
         // The database has microseconds: a poll of the millisecond in which the watch began would seem to be before it.
         lastPolls.record(1, targetId, Date.now() + 1);
