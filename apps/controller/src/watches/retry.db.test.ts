@@ -87,6 +87,8 @@ test("beyond 3.1 a code in the range: a second action after the delay", async ()
   expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
   expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 1, 0, 0, 0]);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("retry_changed");
+  expect(await fleet.lastSafety(action)).toEqual({ attempt: 1, nextAttemptAt: expect.any(Number) });
   await fleet.settle();
   expect(await successor(action)).toBeUndefined();
   await fleet.later(action, 12);

@@ -1,4 +1,5 @@
 import { type QuotaLimits, type ResolvedPolicy, type WatchStage, watchStages } from "@harrier/contracts";
+import { cloudEventOf } from "@harrier/events";
 import { type CommandsFixture, chunkOf, contextOf, runGroup, seedMembers } from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
 import { executions, results } from "../domain/transitions.ts";
@@ -42,6 +43,15 @@ export function watchedFleet(fixture: CommandsFixture) {
     fault: (name: string) => fixture.faults.push(name),
     now: Date.now,
   };
+  async function events(actionId: number) {
+    const { rows } = await pool.query(
+      `select o.id::text, o.txid::text, o.topic, o.type, o.common, json_build_array(i.item) as items, o.traceparent, 0 as at
+         from outbox o cross join lateral json_array_elements(o.items) as i (item)
+        where o.topic = 'action-events' and (i.item ->> 0)::bigint = $1 order by (i.item ->> 2)::int`,
+      [actionId],
+    );
+    return rows.map((row) => cloudEventOf("controller", row, 0));
+  }
   return {
     /** Starts a rollout of the set on new targets; returns their actions in order. */
     async start(rolloutId: number, targetIds: number[], safety: string, change: { setId?: number } = {}): Promise<number[]> {
@@ -60,17 +70,19 @@ export function watchedFleet(fixture: CommandsFixture) {
       execution = "closed",
       result = "success",
       code: number | null = null,
+      maxEntries = 0,
     ): Promise<string> {
       const { rows } = await pool.query(
-        "select report(1, $1, $2, 0::smallint, $3::smallint, $4::smallint, $5, '{}', now(), 0, 0, 'DEFAULT', null) as outcome",
-        [controllerId, actionId, executions.indexOf(execution as never), results.indexOf(result as never), code],
+        "select report(1, $1, $2, 0::smallint, $3::smallint, $4::smallint, $5, '{}', now(), $6, 0, 'DEFAULT', null) as outcome",
+        [controllerId, actionId, executions.indexOf(execution as never), results.indexOf(result as never), code, maxEntries],
       );
       return rows[0].outcome;
     },
-    async retrieve(controllerId: string, actionId: number): Promise<string> {
-      const { rows } = await pool.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, 0, 'DEFAULT', null, true)", [
+    async retrieve(controllerId: string, actionId: number, maxEntries = 0): Promise<string> {
+      const { rows } = await pool.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, $3, 'DEFAULT', null, true)", [
         controllerId,
         actionId,
+        maxEntries,
       ]);
       return rows[0].outcome;
     },
@@ -133,13 +145,13 @@ export function watchedFleet(fixture: CommandsFixture) {
         ]);
       return rows[0] === undefined ? [0, 0, 0] : Object.values(rows[0]);
     },
+    /** The types of the action's events, as they are sent. */
     async eventTypes(actionId: number): Promise<string[]> {
-      const { rows } = await pool.query(
-        `select o.type from outbox o cross join lateral json_array_elements(o.items) as i (item)
-          where o.topic = 'action-events' and (i.item ->> 0)::bigint = $1 order by (i.item ->> 2)::int`,
-        [actionId],
-      );
-      return rows.map((row) => row.type.replace("io.update.action.", "").replace(".v1", ""));
+      return (await events(actionId)).map(({ type }) => type.replace("io.update.action.", "").replace(".v1", ""));
+    },
+    /** What the action's last event says of its watch. */
+    async lastSafety(actionId: number): Promise<unknown> {
+      return ((await events(actionId)).at(-1)?.["data"] as { safety?: unknown }).safety;
     },
     async lastText(actionId: number): Promise<string> {
       const { rows } = await pool.query("select messages from action_history where action_id = $1 order by revision desc limit 1", [
@@ -147,6 +159,8 @@ export function watchedFleet(fixture: CommandsFixture) {
       ]);
       return rows[0].messages[0];
     },
+    downloads: (actionId: number) =>
+      fixture.actions.noteDownloads({ downloads: [{ tenantId: 1, actionId, path: "/file", at: Date.now() }] }, contextOf()),
     prove: (controllerId: string, actionId: number, proven: boolean) =>
       fixture.actions.proveAction({ controllerId, actionId, proven, remark: "seen in the lab" }, contextOf()),
     retry: (controllerId: string, actionId: number) => fixture.actions.retryAction({ controllerId, actionId }, contextOf()),
