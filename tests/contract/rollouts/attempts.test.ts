@@ -110,9 +110,13 @@ describe.each(dialects)("attempts, %s", (dialect) => {
 
   it("beyond 3.8 where the policy counts them as errors, those who wait stop the rollout", async () => {
     const { id, first } = await started(4, retry({ ...untilDue, waitingCounts: "error" }), 2);
-    await fails(first, id, 503);
+    const failed = await fails(first, id, 503);
     await become(id, "paused");
     await counts(id, { running: 2, scheduled: 2 }, { retrying: 1 });
+    // A person need not resume it for that.
+    await call(r.targets.retryAction, dialect, at(first, failed));
+    await counts(id, { running: 2, scheduled: 2 });
+    expect((await nextAttempt(first, failed)).active).toBe(true);
   });
 
   it("beyond 3.11 a rollout that goes on after a pause makes no further action", async () => {

@@ -227,6 +227,48 @@ test("beyond 3.14 by hand, twice at once: one action and one error", async () =>
   expect(await successor(action)).toMatchObject({ attempt: 2 });
 });
 
+test("beyond 3.14 by hand at once in a paused rollout, and not in a stopped one, which is said", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "paused");
+  await fleet.retry(device, action);
+  const second = await successor(action);
+  expect(second).toMatchObject({ attempt: 2 });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  await fail(device, second?.id ?? 0);
+  await rolloutRow(rolloutId, "stopping");
+  const refused = { code: "actionNotRetryable", message: "The rollout of the action is stopped." };
+  await expect(fleet.retry(device, second?.id ?? 0)).rejects.toMatchObject(refused);
+  // A stop whose status is not seen yet has closed the fence.
+  await rolloutRow(rolloutId, "running");
+  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, contextOf());
+  await expect(fleet.retry(device, second?.id ?? 0)).rejects.toMatchObject(refused);
+  expect(await successor(second?.id ?? 0)).toBeUndefined();
+});
+
+test("beyond 3.7 by hand, another assignment is said to be in the way", async () => {
+  const { device, action } = await one({ retry: retry({ codes: [] }) });
+  await fail(device, action);
+  await fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(device)], initiator: "admin" }, contextOf());
+  await expect(fleet.retry(device, action)).rejects.toMatchObject({ message: expect.stringContaining("another action under way") });
+});
+
+test("beyond 3.5 while its tenant is suspended nothing happens, and afterwards it goes on", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  const tenantIs = (status: string) =>
+    fixture.database.db("management").pool.query("update tenants set status = $1 where tenant_id = 1", [status]);
+  await tenantIs("suspended");
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
+  await tenantIs("active");
+  await fleet.later(action, 61);
+  await fleet.settle();
+  expect(await successor(action)).toMatchObject({ attempt: 2 });
+});
+
 test("beyond 3.15 the quota of actions is reached: a plain error with its reason", async () => {
   const { device, action } = await one();
   await fail(device, action);

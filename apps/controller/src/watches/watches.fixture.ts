@@ -151,7 +151,8 @@ export function watchedFleet(fixture: CommandsFixture) {
     },
     /** What the action's last event says of its watch. */
     async lastSafety(actionId: number): Promise<unknown> {
-      return ((await events(actionId)).at(-1)?.["data"] as { safety?: unknown }).safety;
+      const [last] = (await events(actionId)).slice(-1);
+      return (last?.["data"] as { safety?: unknown } | undefined)?.safety;
     },
     async lastText(actionId: number): Promise<string> {
       const { rows } = await pool.query("select messages from action_history where action_id = $1 order by revision desc limit 1", [
