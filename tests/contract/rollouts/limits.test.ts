@@ -1,7 +1,8 @@
-import { routeTable as r } from "@harrier/contracts";
+import { type ActionView, routeTable as r } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, type Dialect, dialects } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
+import type { Page } from "../support/look.ts";
 import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 import { failure, proof, success, watchedBuilder } from "../support/watched.ts";
@@ -28,11 +29,12 @@ function sceneOf(dialect: Dialect) {
   const { rollouts, build, claimed, view } = watched;
   const assigned = (safety: object, item: object = {}) => build.deployment({ safety, ...item });
   const rollout = async (count: number, safety: object, more: object = {}) => {
+    const from = await watched.eventsFromNow();
     const { prefix, ids } = await rollouts.fleet(count);
     const errors = { errorCondition: { expression: "0" }, errorAction: { action: "PAUSE" } };
     const { id } = await rollouts.running(prefix, { ...errors, safety, ...more });
     await rollouts.groupsBecome(id, "running", ...("amountGroups" in more ? ["scheduled"] : []));
-    return { id, ids, first: ids[0] as string, second: ids[1] as string };
+    return { id, ids, from, first: ids[0] as string, second: ids[1] as string };
   };
   /** Assigns until controller has heard whether the confirmation flow is on. */
   const assignedOnce = (state: string, safety: object) =>
@@ -82,7 +84,7 @@ describe("limits", () => {
   });
 
   describe.each(dialects)("of stages, %s", (dialect) => {
-    const { rollouts, build, view, assigned, action, safety, safetyBecomes, counts } = scenes[dialect];
+    const { rollouts, build, view, assigned, action, safety, safetyBecomes, counts, watchEvents } = scenes[dialect];
     const { actionOf, become, groups, step } = rollouts;
     const scene = () => begun.get(dialect) as NonNullable<ReturnType<typeof begun.get>>;
     type Of = { controllerId: string; actionId: number };
@@ -90,7 +92,7 @@ describe("limits", () => {
     const lastText = async ({ controllerId, actionId }: Of) => (await view.history(controllerId, actionId))[0]?.messages?.[0];
 
     it("beyond 2.1, 2.2 who does not fetch the update in time stops the rollout, and counts again when it does", async () => {
-      const { id, ids, first, second } = scene().stops;
+      const { id, ids, first, second, from } = scene().stops;
       await counts(id, { running: 2, scheduled: 2 }, { silent: 1 });
       await become(id, "paused");
       const one = { controllerId: first, actionId: (await actionOf(first, id)).id };
@@ -98,11 +100,19 @@ describe("limits", () => {
       expect(seen.stage).toBe("notFetched");
       expect((await action(first, one.actionId)).active).toBe(true);
       expect(await lastText(one)).toBe("Update Server: Nothing heard for 1 min while the update was not fetched.");
+      const listed = async (q: string) => (await call<Page<ActionView>>(r.actions.list, dialect, { query: { q } })).json.content;
+      expect((await listed(`silent==true;rollout.id==${id}`)).map((action) => action.id)).toEqual([one.actionId]);
+      expect((await listed(`silent==false;rollout.id==${id}`)).map((action) => action.id)).not.toContain(one.actionId);
       await device(first).deployment(one.actionId);
       const back = await safety(first, one.actionId);
       expect(back?.stage).toBe("downloading");
       expect(back).not.toHaveProperty("silentSince");
       await counts(id, { running: 2, scheduled: 2 });
+      const told = await watchEvents(from, one, 2);
+      expect(told.map(({ kind, safety: says }) => [kind, (says as { silent: boolean }).silent])).toEqual([
+        ["silence", true],
+        ["silence", false],
+      ]);
       await step("resume", id);
       for (const of of [first, second]) await device(of).feedback((await actionOf(of, id)).id, success);
       await counts(id, { running: 2, finished: 2 });

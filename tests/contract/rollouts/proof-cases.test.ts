@@ -40,7 +40,10 @@ describe.each(dialects)("claims and their proofs, %s", (dialect) => {
     await on.configData(newest(set));
     expect((await safety(controllerId, actionId))?.stage).toBe("observing");
     await on.configData(old);
-    expect((await safety(controllerId, actionId))?.stage).toBe("rebooting");
+    expect(await safety(controllerId, actionId)).toMatchObject({
+      stage: "rebooting",
+      proof: { expected: [{ key: "sw", value: set.version, match: "exact" }], seen: [{ key: "sw", value: old.data.sw }] },
+    });
     await on.configData(newest(set));
     await pollUntilProven(controllerId, actionId);
     expect(await view.standing(controllerId)).toEqual({ updateStatus: "in_sync", assigned: set.id, installed: set.id });
@@ -84,6 +87,7 @@ describe.each(dialects)("claims and their proofs, %s", (dialect) => {
     await device(early.controllerId).poll();
     // Polls are counted in the order in which they came: by then those of the first device are.
     await pollUntilProven(later.controllerId, later.actionId);
+    expect((await safety(later.controllerId, later.actionId))?.proof).toEqual({ state: "proven", by: "alive" });
     expect(await safety(early.controllerId, early.actionId)).toMatchObject({ stage: "rebooting", proof: { state: "proving", polls: 0 } });
   });
   function safe(more: object) {
@@ -170,6 +174,7 @@ describe.each(dialects)("claims and their proofs, %s", (dialect) => {
     const other = await makeTenant(dialect, 0);
     const { user } = accessBuilder(dialect);
     const reader = await user(["READ_TARGET"]);
+    // It sees all targets, and may change those of no type.
     const restricted = await user(["READ_TARGET", { permission: "UPDATE_TARGET", targetTypeScopes: [] }]);
     const blind = await user(["READ_TARGET", "UPDATE_TARGET"].map((permission) => ({ permission, targetTypeScopes: [] })));
     const expected = [

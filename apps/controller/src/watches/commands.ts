@@ -15,7 +15,11 @@ interface Deps {
 }
 
 /** A person decides about a claim, or about a proven update that is still watched (contract beyond.md §1.4); otherwise 409 actionNotProving. */
-export async function proveAction(deps: Deps, request: ProveActionRequest, ctx: CallContext): Promise<Record<string, never>> {
+export async function proveAction(
+  deps: Pick<Deps, "db" | "fault">,
+  request: ProveActionRequest,
+  ctx: CallContext,
+): Promise<Record<string, never>> {
   const { tenantId, tenant, subject } = ctx.principal;
   const { controllerId, proven, remark } = request;
   const id = storableId(request.actionId);
@@ -31,6 +35,7 @@ export async function proveAction(deps: Deps, request: ProveActionRequest, ctx: 
     subject,
     ctx.traceparent ?? null,
   ]);
+  await deps.fault("controller.prove.after-commit");
   if (row?.outcome === "ok") return {};
   throw errorOf(row?.outcome, request);
 }

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const [setId, before] = [100, 99];
-const tallies = { plain: 0, proving: 1, silent: 3 };
-const ends = { proven: 1, unproven: 2, refuted: 3, timeout: 5 };
+const tallies = { plain: 0, proving: 1, void: 2, silent: 3, retrying: 4 };
+const ends = { proven: 1, unproven: 2, refuted: 3, void: 4, timeout: 5 };
 
 /** The model in the words of the database. */
 const stored = ({ status, active, tally, ended, assigned, installed, target, watch }: Model) => ({

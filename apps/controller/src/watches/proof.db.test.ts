@@ -29,8 +29,10 @@ afterAll(() => fixture.close());
 
 // Whatever a test has done: counts are those of the actions, and histories and events have no gap.
 afterEach(async () => {
-  for (const rolloutId of rollouts)
+  for (const rolloutId of rollouts) {
     expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 

@@ -25,8 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 afterEach(async () => {
-  for (const rolloutId of rollouts)
+  for (const rolloutId of rollouts) {
     expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-import { type QuotaLimits, type ResolvedPolicy, type WatchStage, watchStages } from "@harrier/contracts";
+import { type QuotaLimits, type ResolvedPolicy, tally, type WatchStage, watchStages } from "@harrier/contracts";
 import { cloudEventOf } from "@harrier/events";
 import { type CommandsFixture, chunkOf, contextOf, runGroup, seedMembers } from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
@@ -144,6 +144,15 @@ export function watchedFleet(fixture: CommandsFixture) {
           rolloutId,
         ]);
       return rows[0] === undefined ? [0, 0, 0] : Object.values(rows[0]);
+    },
+    /** The same, counted over the actions themselves. */
+    async countedBeside(rolloutId: number): Promise<number[]> {
+      const { rows } = await pool.query(
+        `select array_agg((select count(*) from actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.retried_by is null and a.tally = t)
+                  order by n) as counts from unnest($2::int[]) with ordinality as x (t, n)`,
+        [rolloutId, [tally.proving, tally.silent, tally.retrying]],
+      );
+      return rows[0].counts;
     },
     /** The types of the action's events, as they are sent. */
     async eventTypes(actionId: number): Promise<string[]> {
