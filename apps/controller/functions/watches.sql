@@ -140,7 +140,7 @@ create or replace function tally_change(p_tenant int, a actions, p_tally smallin
     'silent', case a.tally when 3 then false end,
     'attempt', a.attempt,
     'nextAttemptAt', case p_tally when 4 then (
-      select (extract(epoch from w.due_at) * 1000)::bigint from action_watches w where w.tenant_id = p_tenant and w.action_id = a.id) end))
+      select floor(extract(epoch from w.due_at) * 1000)::bigint from action_watches w where w.tenant_id = p_tenant and w.action_id = a.id) end))
 $$;
 
 -- Downloads are entries of the device as its reports are: what has not been fetched is being downloaded now, and a silence ends. Callers have taken the

@@ -44,15 +44,7 @@ const retry = (change: Partial<NonNullable<ResolvedPolicy["retry"]>> = {}): NonN
   ...change,
 });
 
-async function rolloutRow(id: number, status: string): Promise<void> {
-  await fixture.database.db("rollout-engine").pool.query(
-    `insert into rollouts (tenant_id, id, name, target_filter, set_id, set_name, set_version, set_type_id, migration_step, force_type, status,
-                           created_by, last_modified_by)
-     values (1, $1::bigint, 'r' || $1::bigint, 'x', 100, 's', '1', 1, false, 1, $2, 'a', 'a') on conflict do nothing`,
-    [id, status],
-  );
-  await fixture.database.db("rollout-engine").pool.query("update rollouts set status = $2 where tenant_id = 1 and id = $1", [id, status]);
-}
+const rolloutRow = (id: number, status: string) => fleet.rolloutIs(id, status);
 
 async function one(change: Partial<ResolvedPolicy> = { retry: retry() }) {
   next += 1;

@@ -53,6 +53,17 @@ export function watchedFleet(fixture: CommandsFixture) {
     return rows.map((row) => cloudEventOf("controller", row, 0));
   }
   return {
+    /** Stores the status of a rollout, as its engine does. */
+    async rolloutIs(id: number, status: string): Promise<void> {
+      const engine = fixture.database.db("rollout-engine").pool;
+      await engine.query(
+        `insert into rollouts (tenant_id, id, name, target_filter, set_id, set_name, set_version, set_type_id, migration_step, force_type, status,
+                               created_by, last_modified_by)
+         values (1, $1::bigint, 'r' || $1::bigint, 'x', 100, 's', '1', 1, false, 1, $2, 'a', 'a') on conflict do nothing`,
+        [id, status],
+      );
+      await engine.query("update rollouts set status = $2 where tenant_id = 1 and id = $1", [id, status]);
+    },
     /** Starts a rollout of the set on new targets; returns their actions in order. */
     async start(rolloutId: number, targetIds: number[], safety: string, change: { setId?: number } = {}): Promise<number[]> {
       await seedTargets(
