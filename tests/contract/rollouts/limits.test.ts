@@ -12,9 +12,9 @@ import { failure, proof, success, watchedBuilder } from "../support/watched.ts";
 
 const flow = "user.confirmation.flow.enabled";
 const limits = (more: object = {}) => ({ limits: { notFetchedSeconds: 60, ...more } });
-/** A daily window that begins in six hours. */
-const closed = () => {
-  const start = new Date(Date.now() + 6 * 3_600_000);
+/** A daily window, two hours long, that begins or began so many hours from now. */
+const windowFrom = (hours: number) => {
+  const start = new Date(Date.now() + hours * 3_600_000);
   return {
     schedule: `${start.getUTCSeconds()} ${start.getUTCMinutes()} ${start.getUTCHours()} ? * *`,
     duration: "02:00:00",
@@ -47,8 +47,12 @@ function sceneOf(dialect: Dialect) {
     const waiting = await assignedOnce("wait_for_confirmation", limits());
     await call(r.configs.put, dialect, { params: { key: flow }, body: { value: false } });
     await assignedOnce("running", limits());
-    const windowed = await assigned({ limits: { installingSeconds: 60 } }, { maintenanceWindow: closed() });
-    await device(windowed.controllerId).feedback(windowed.actionId, proceeding);
+    const inWindow = async (hours: number) => {
+      const made = await assigned({ limits: { installingSeconds: 60 } }, { maintenanceWindow: windowFrom(hours) });
+      await device(made.controllerId).feedback(made.actionId, proceeding);
+      return made;
+    };
+    const [windowed, behind, within] = [await inWindow(6), await inWindow(-3), await inWindow(-1)];
     const lenient = { errorCondition: { expression: "100" }, errorAction: { action: "PAUSE" } };
     const [stops, shown, open, fails, replaced] = await Promise.all([
       rollout(4, limits(), { amountGroups: 2 }),
@@ -68,9 +72,14 @@ function sceneOf(dialect: Dialect) {
       claimed({ proof: { graceSeconds: 0, withinSeconds: 60, onExpiry: "success" } }),
       claimed({ proof: { require: "alive", graceSeconds: 0, withinSeconds: 60 } }),
     ]);
+    const lasting = await claimed({ proof: { require: "alive", graceSeconds: 0, stable: { polls: 1, minutes: 1 } } });
+    await device(lasting.controllerId).poll();
     const soft = await assigned(limits(), { type: "soft" });
     const timed = await assigned(limits(), { type: "timeforced", forcetime: Date.now() + 3_600_000 });
-    return { waiting, windowed, stops, shown, open, fails, replaced, succeeds, proves, gone, expired, accepted, unheard, soft, timed };
+    return {
+      ...{ waiting, windowed, behind, within, stops, shown, open, fails, replaced, succeeds, proves, gone, expired, accepted },
+      ...{ unheard, lasting, soft, timed },
+    };
   };
   return { ...watched, assigned, begin };
 }
@@ -216,12 +225,24 @@ describe("limits", () => {
       expect((seen?.dueAt as number) - (seen?.since as number)).toBe(3_600_000);
     });
 
-    it("beyond 2.13 before its maintenance window begins no installation is late", async () => {
-      const { windowed, timed } = scene();
+    it("beyond 2.13 in its maintenance window an installation is late, before it and behind it none is", async () => {
+      const { windowed, behind, within, timed } = scene();
       await silent(timed); // it began later, with the same limit
-      const seen = await safety(windowed.controllerId, windowed.actionId);
-      expect(seen?.stage).toBe("installing");
-      expect(seen).not.toHaveProperty("silentSince");
+      for (const { controllerId, actionId } of [windowed, behind]) {
+        const seen = await safety(controllerId, actionId);
+        expect(seen?.stage).toBe("installing");
+        expect(seen).not.toHaveProperty("silentSince");
+      }
+      expect((await silent(within)).stage).toBe("installing");
+    });
+
+    it("beyond 1.9 a device that must be alive for a minute proves nothing before it is over", async () => {
+      const { controllerId, actionId, on } = scene().lasting;
+      await on.poll();
+      const ended = await safetyBecomes(controllerId, actionId, ({ proof: of }) => of?.state === "proven");
+      expect(ended).toEqual({ attempt: 1, proof: { state: "proven", by: "alive" } });
+      const [proven, claim] = await view.history(controllerId, actionId);
+      expect((proven?.reportedAt as number) - (claim?.reportedAt as number)).toBeGreaterThanOrEqual(60_000);
     });
 
     it("beyond 2.14 soft and timeforced ones are silent as forced ones are", async () => {
