@@ -1,8 +1,8 @@
-/** The settings of the command line (contract console.md §4); this is the only file that reads the environment. */
+/** The settings of the command line (contract console.md §5); this is the only file that reads the environment. */
 export const environment = {
-  server: process.env["HARRIER_SERVER"],
-  context: process.env["HARRIER_CONTEXT"],
-  token: process.env["HARRIER_TOKEN"],
+  server: process.env["HARRIER_SERVER"] || undefined,
+  context: process.env["HARRIER_CONTEXT"] || undefined,
+  token: process.env["HARRIER_TOKEN"] || undefined,
   clientId: process.env["HARRIER_CLIENT_ID"],
   clientSecret: process.env["HARRIER_CLIENT_SECRET"],
   user: process.env["HARRIER_USER"],

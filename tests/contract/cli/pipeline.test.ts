@@ -21,7 +21,7 @@ const github = () =>
     .join("\n");
 const gitlab = () => (parse(blockBehind("GitLab")) as { deliver: { script: string[] } }).deliver.script.join("\n");
 
-describe("the pipelines of docs/guide/ci.md, as they are written (contract console.md §4)", () => {
+describe("the pipelines of docs/guide/ci.md, as they are written (contract console.md §5)", () => {
   const own = inOwnTenant();
   let fleet: Fleet | undefined;
   afterEach(async () => {

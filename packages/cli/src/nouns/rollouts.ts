@@ -5,7 +5,8 @@ import { given, type OptionRow, type Options, text, type Verb } from "../command
 import { usage } from "../exit.ts";
 import { auditColumns, type Column } from "../output/columns.ts";
 import { cut } from "../output/formats.ts";
-import { oneLine, put, redraws, terminalWidth } from "../output/terminal.ts";
+import { type Frame, linesOf, Screen } from "../output/screen.ts";
+import { oneLine, redraws, terminalWidth } from "../output/terminal.ts";
 import { idOf } from "../resolve.ts";
 import { readTree, withoutPace } from "../rollout-tree.ts";
 import { waitForRollout } from "../rollout-wait.ts";
@@ -132,25 +133,34 @@ const watch: Verb = {
   options: [["--timeout <duration>", "watch no longer; 24h by default"]],
   async run(session, [name = ""], options) {
     const rolloutId = await idOf(session, rolloutEntity, name);
-    let drawn = 0;
+    const screen = new Screen();
     let last = "";
     const seen = async (rollout: RolloutView) => {
-      const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
-      // a line that the terminal breaks would be two when they are drawn over
-      const lines = (await readTree(session, rollout)).map((line) => cut(oneLine(line), width));
-      if (redraws()) {
-        await put(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
-        drawn = lines.length;
-      } else if (withoutPace(lines) !== last) await session.print(`${lines.join("\n")}\n`);
+      const frame = inTerminal(await readTree(session, rollout));
+      const lines = linesOf(frame);
+      if (redraws()) await screen.draw(frame);
+      else if (withoutPace(lines) !== last) await session.print(`${lines.join("\n")}\n`);
       last = withoutPace(lines);
     };
-    await waitForRollout(session, rolloutId, {
-      wanted: "finished",
-      timeoutMs: durationOf(text(options, "timeout") ?? "24h", "--timeout"),
-      seen,
-    });
+    const timeoutMs = durationOf(text(options, "timeout") ?? "24h", "--timeout");
+    try {
+      await waitForRollout(session, rolloutId, { wanted: "finished", timeoutMs, seen });
+    } finally {
+      await screen.leave();
+    }
   },
 };
+
+/** Each line as one line of the terminal: one that the terminal breaks would be two when they are drawn over. */
+function inTerminal({ head, lines, foot }: Frame): Frame {
+  const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
+  const one = (line: string) => cut(oneLine(line), width);
+  return {
+    head: one(head),
+    lines: lines.map(({ text: line, isOver }) => ({ text: one(line), isOver })),
+    foot: foot === undefined ? undefined : one(foot),
+  };
+}
 
 const start: Verb = {
   name: "start",
@@ -210,7 +220,12 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
       if (options["watch"]) return watch.run(session, args, options);
       const rolloutId = await idOf(session, rolloutEntity, args[0] ?? "");
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
-      if (session.options.output === "table") return session.print(`${(await readTree(session, rollout)).map(oneLine).join("\n")}\n`);
+      if (session.options.output === "table")
+        return session.print(
+          `${linesOf(await readTree(session, rollout))
+            .map(oneLine)
+            .join("\n")}\n`,
+        );
       const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
       await session.one({ ...rollout, groups: page.content }, columns);
     },
