@@ -98,7 +98,14 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
       if (!model.active && !model.succeeded) {
         model = take(model, policy, { kind: "another" });
         await perform({ kind: "another" }, n, actionId);
-        const { outcome, asked: _asked, assigned: _assigned, installed: _installed, updateStatus: _target, ...is } = await fleet.state(actionId);
+        const {
+          outcome,
+          asked: _asked,
+          assigned: _assigned,
+          installed: _installed,
+          updateStatus: _target,
+          ...is
+        } = await fleet.state(actionId);
         expect({ ...is, ended: Math.floor((outcome ?? 0) / 10) }, "another is claimed").toEqual(alone(stored(model)));
       }
       expect(await fleet.beside(n)).toEqual(await fleet.countedBeside(n));

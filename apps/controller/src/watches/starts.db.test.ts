@@ -39,27 +39,30 @@ test("beyond 1.1 where only what is installed is there already, a set that is me
 test.each([
   ["success", actionStatus.FINISHED],
   ["failure", actionStatus.ERROR],
-] as const)("beyond 1.1 without a policy nothing is awaited of an action that ends with %s, from its start to its end", async (result, status) => {
-  const rolloutId = 2 + status;
-  const targetId = rolloutId * 10;
-  await seedTargets(fixture, [{ id: targetId, installedSetId: 99 }]);
-  await seedMembers(fixture, { rolloutId, groupId: 1 }, [targetId]);
-  await runGroup(fixture, chunkOf(rolloutId));
-  const { rows } = await fixture.db.pool.query("select id, policy_id from actions where rollout_id = $1", [rolloutId]);
-  expect(rows).toEqual([{ id: expect.any(Number), policy_id: null }]);
-  const { id } = rows[0];
-  const steps = [
-    () => fleet.retrieve(`d${targetId}`, id),
-    () => fleet.downloads(id),
-    () => fleet.report(`d${targetId}`, id, "proceeding", "none"),
-    () => fleet.report(`d${targetId}`, id, "closed", result, 503),
-    () => fleet.shows(`d${targetId}`, { sw_version: "1.2" }),
-    () => fleet.settle(),
-  ];
-  for (const step of steps) {
-    await step();
-    const { rows: watches } = await fixture.db.pool.query("select from action_watches where action_id = $1", [id]);
-    expect(watches).toEqual([]);
-  }
-  expect(await fleet.state(id)).toMatchObject({ status, tally: tally.plain, outcome: null });
-});
+] as const)(
+  "beyond 1.1 without a policy nothing is awaited of an action that ends with %s, from its start to its end",
+  async (result, status) => {
+    const rolloutId = 2 + status;
+    const targetId = rolloutId * 10;
+    await seedTargets(fixture, [{ id: targetId, installedSetId: 99 }]);
+    await seedMembers(fixture, { rolloutId, groupId: 1 }, [targetId]);
+    await runGroup(fixture, chunkOf(rolloutId));
+    const { rows } = await fixture.db.pool.query("select id, policy_id from actions where rollout_id = $1", [rolloutId]);
+    expect(rows).toEqual([{ id: expect.any(Number), policy_id: null }]);
+    const { id } = rows[0];
+    const steps = [
+      () => fleet.retrieve(`d${targetId}`, id),
+      () => fleet.downloads(id),
+      () => fleet.report(`d${targetId}`, id, "proceeding", "none"),
+      () => fleet.report(`d${targetId}`, id, "closed", result, 503),
+      () => fleet.shows(`d${targetId}`, { sw_version: "1.2" }),
+      () => fleet.settle(),
+    ];
+    for (const step of steps) {
+      await step();
+      const { rows: watches } = await fixture.db.pool.query("select from action_watches where action_id = $1", [id]);
+      expect(watches).toEqual([]);
+    }
+    expect(await fleet.state(id)).toMatchObject({ status, tally: tally.plain, outcome: null });
+  },
+);
