@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Bench } from "../lib/context.ts";
+import { cpuSeconds, difference, total } from "../lib/cpu.ts";
 import { untilRow } from "../lib/rollout-run.ts";
 import { type SeededSet, seedFleet } from "../lib/seed.ts";
 import { median, medianRatio, pairs } from "../lib/statistics.ts";
@@ -118,11 +119,15 @@ async function addSettling(bench: Bench, client: pg.Client, { rolloutId, second 
   const settle = async (what: string, of: { rolloutId: number; count: number; least: number }): Promise<void> => {
     await client.query("analyze action_watches");
     await due(client, of.rolloutId, { count: of.count, inSeconds: 0 });
+    const groups = bench.groups();
+    const before = cpuSeconds(groups);
     const from = performance.now();
     await untilRow(client, noneDue, [], 50);
     const perSecond = of.count / ((performance.now() - from) / 1_000);
+    // On a busy machine this says what it costs all the same.
+    const cpuMs = (total(difference(cpuSeconds(groups), before)) * 1_000) / of.count;
     const figure = `settling ${of.count.toLocaleString("en")} ${what}`;
-    const limit = `budget ${of.least} /s`;
+    const limit = `budget ${of.least} /s; ${cpuMs.toFixed(2)} ms of CPU each`;
     bench.report.add({ scenario: "safety", figure, value: perSecond, unit: "/s", limit, ok: perSecond >= of.least });
   };
   const report = (of: number, result: number, count: number) =>
