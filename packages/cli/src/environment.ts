@@ -7,7 +7,6 @@ export const environment = {
   clientSecret: process.env["HARRIER_CLIENT_SECRET"],
   user: process.env["HARRIER_USER"],
   password: process.env["HARRIER_PASSWORD"],
-  noColor: process.env["NO_COLOR"],
   term: process.env["TERM"],
   configHome: process.env["XDG_CONFIG_HOME"],
   stateHome: process.env["XDG_STATE_HOME"],

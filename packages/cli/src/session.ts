@@ -133,8 +133,8 @@ export class Session {
     (await import("node:v8")).setFlagsFromString("--optimize-for-size");
     let count = 0;
     for await (const item of client.items(row, { params: more.params ?? {}, query: whole, signal: this.signal })) {
+      if (count++ >= wanted) return this.note(`the first ${wanted.toLocaleString("en")}, use --all`);
       yield item;
-      if (++count >= wanted) return;
     }
   }
 

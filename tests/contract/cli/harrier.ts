@@ -44,9 +44,12 @@ export function environmentOf(more: Readonly<Record<string, string>> = {}): Reco
   };
 }
 
+/** The node that runs the built file: HARRIER_TEST_NODE, for instance the oldest one that it supports, or that of the tests. */
+export const node = process.env["HARRIER_TEST_NODE"] ?? process.execPath;
+
 /** Runs the built file as a process of its own. */
 export function harrier(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  return run(process.execPath, [program, ...args], options);
+  return run(node, [program, ...args], options);
 }
 
 export function run(

@@ -268,6 +268,6 @@ describe("the progress of an upload (contract console.md §5)", () => {
     const upload = ["artifact", "upload", "fw:1.0", file, "-o", "jsonpath={.size}"];
     expect(await harrier([...upload, "--name", "in-a-pipe"], { env })).toEqual({ code: 0, stdout: "12345\n", stderr: "" });
     const { stdout } = await inTerminal([...upload, "--name", "in-a-terminal"], env);
-    expect(stdout).toMatch(/^(\rin-a-terminal \d{1,2} %)*\rin-a-terminal 100 %\r\n12345\r\n$/);
+    expect(stdout).toMatch(/^(\rin-a-terminal [█·]{24} +\d{1,2} %)*\rin-a-terminal █{24} 100 %\r\n12345\r\n$/);
   });
 });
