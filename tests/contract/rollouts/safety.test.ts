@@ -2,6 +2,7 @@ import { type AutoAssignmentView, type RolloutView, routeTable as r, type Target
 import { describe, expect, it } from "vitest";
 import { unique } from "../support/build.ts";
 import { call, dialects, refused } from "../support/call.ts";
+import { device, report } from "../support/device.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { outOfRange, pathsOf, safetyPolicyBuilder } from "../support/safety-policies.ts";
 import { typeBuilder } from "../support/types.ts";
@@ -22,7 +23,7 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
   const policies = safetyPolicyBuilder(dialect);
   const types = typeBuilder(dialect);
-  const { create, get, fleet, build, body } = rollouts;
+  const { create, running, groupsBecome, actionOf, get, fleet, build, body } = rollouts;
   /** Neither a creation nor a preview takes it, and nothing is stored. */
   const refuse = async (prefix: string, more: object, expected: readonly [number, string]): Promise<string[]> => {
     const name = unique("refused");
@@ -48,6 +49,21 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
     const { prefix } = await fleet(1);
     const { id } = await create(prefix, { safety: { proof: {} } });
     expect((await get(id)).safety).toEqual({ proof: proofDefaults, skip: "assigned" });
+  });
+
+  it.each([
+    ["assigned", [false, false, true]],
+    ["installed", [true, false, true]],
+  ])("beyond 1.1 with skip %s a rollout passes over those that have the set so", async (skip, gets) => {
+    const { prefix, ids } = await fleet(3);
+    const [assigned = "", installed = ""] = ids;
+    const set = await build.set();
+    await build.assign(set.id, assigned);
+    await device(installed).feedback(await build.assign(set.id, installed), report("closed", "success"));
+    const { id } = await running(prefix, { distributionSetId: set.id, safety: { skip, limits: { notFetchedSeconds: 3_600 } } });
+    await groupsBecome(id, "running");
+    const open = await Promise.all(ids.map(async (of) => (await actionOf(of, id)).active));
+    expect(open).toEqual(gets);
   });
 
   it("beyond 1.18 a policy is named, overridden member by member, and edited without effect on the rollout", async () => {
