@@ -196,3 +196,35 @@ test("a report is one round trip, whatever it reports", async () => {
   }
   await reports(await makeFleet(true), "closed", "failure", []);
 });
+
+test("with a policy a poll, a report and configuration data are one round trip each, whatever is awaited of the device", async () => {
+  const rules = [{ attribute: "sw_version", equals: "1.3" }];
+  await adminOf(stack).configure("evidence.default", JSON.stringify(rules));
+  const proof = { graceSeconds: 0, stable: { polls: 2 }, watchHours: 1 };
+  const safety = { proof, limits: { notFetchedSeconds: 3_600, installingSeconds: 3_600 }, retry: { max: 1, delaySeconds: 3_600 } };
+  const [claims, fails] = [await makeFleet({ safety }), await makeFleet({ safety })];
+  const reports = (from: readonly FleetDevice[], execution: string, finished: string) =>
+    expectOneRoundTripEach(from.length, () =>
+      eachAnswers(from, ({ device, actionId }) => device.report(actionId, execution, finished, []), 1),
+    );
+  const shows = (from: readonly FleetDevice[], version: string) =>
+    expectOneRoundTripEach(from.length, () =>
+      eachAnswers(
+        from,
+        ({ device }) => device.call("/configData", { method: "PUT", body: { mode: "merge", data: { sw_version: version } } }),
+        1,
+      ),
+    );
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(claims)); // not fetched
+  await reports(claims, "proceeding", "none");
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(claims)); // installing
+  await reports(claims, "closed", "success");
+  await reports(fails, "closed", "failure");
+  expect(Object.keys((await claims[0]?.device.poll())?._links ?? {})).toContain("configData");
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(claims)); // rebooting
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(fails)); // waiting for the next attempt
+  await shows(claims, "1.3");
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(claims)); // observing: these polls count
+  await shows(claims, "1.2"); // they fall back
+  await expectOneRoundTripEach(fleet * rounds, () => pollAll(claims));
+});

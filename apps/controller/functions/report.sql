@@ -22,6 +22,7 @@ declare
   v_from smallint;
   v_to smallint;
   v_tally smallint;
+  v_safety json;
 begin
   -- the target's row is locked first: that is the lock order of the whole service
   select s.* into t from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
@@ -140,7 +141,7 @@ begin
     raise exception 'no rule for report % %/%', p_channel, p_execution, p_result;
   end if;
   if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
-  if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;
+  if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries * (case when a.tally = 3 then 2 else 1 end) then return 'tooManyEntries'; end if;
 
   was := t;
   v_tally := a.tally;
@@ -150,6 +151,7 @@ begin
   end if;
   if a.policy_id is not null then
     select r.effect, r.tally into v_effect, v_tally from watch_report(p_tenant, a, t, v_next, v_entry, v_effect, p_code) r;
+    if v_tally <> a.tally then v_safety := tally_change(p_tenant, a, v_tally); end if;
   end if;
 
   if v_effect = 'installed' and a.multi_assignment then
@@ -216,9 +218,11 @@ begin
   insert into outbox (tenant_id, topic, type, common, items, traceparent)
   select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
          action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-         json_build_array(json_build_array(
+         json_build_array(case when v_safety is null then json_build_array(
            a.id, a.controller_id, a.revision + 1, a.status, v_next, v_active, a.force_type, a.weight, p_code,
-           nullif(p_messages, '{}'), (extract(epoch from p_occurred) * 1000)::bigint, v_entry)),
+           nullif(p_messages, '{}'), (extract(epoch from p_occurred) * 1000)::bigint, v_entry) else json_build_array(
+           a.id, a.controller_id, a.revision + 1, a.status, v_next, v_active, a.force_type, a.weight, p_code,
+           nullif(p_messages, '{}'), (extract(epoch from p_occurred) * 1000)::bigint, v_entry, v_safety) end),
          p_traceparent
     from (select 1) one
     left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;

@@ -41,6 +41,7 @@ declare
   v_next smallint;
   v_text text;
   v_locked boolean := false;
+  v_safety json;
 begin
   select g.id into v_target from targets g where g.tenant_id = p_tenant and g.controller_id = p_controller_id;
   if not found then outcome := 'targetNotFound'; return; end if;
@@ -62,7 +63,7 @@ begin
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_text := case p_resource when 0 then 'Update Server: Target retrieved update action and should start now the download.'
       when 1 then 'Update Server: Target retrieved cancel action and should start now the cancellation.' end;
-    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
+    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries * (case when a.tally = 3 then 2 else 1 end))
        or a.tally <> 3 and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
                      and h.revision = a.revision and h.status = 6 and h.reported_at >= a.created_at) then
       v_text := null;
@@ -81,6 +82,7 @@ begin
   v_next := a.status;
   if v_text is not null then
     if p_resource = 0 then v_next := 6; end if;
+    if a.tally <> 0 then v_safety := tally_change(p_tenant, a, 0::smallint); end if;
     update actions
        set status = v_next, tally = 0, revision = revision + 1, last_modified_by = 'CONTROLLER_PLUG_AND_PLAY', last_modified_at = now()
      where tenant_id = p_tenant and id = a.id;
@@ -90,9 +92,11 @@ begin
     insert into outbox (tenant_id, topic, type, common, items, traceparent)
     select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
            action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-           json_build_array(json_build_array(
+           json_build_array(case when v_safety is null then json_build_array(
              a.id, a.controller_id, a.revision + 1, a.status, v_next, a.active, a.force_type, a.weight, null,
-             nullif(array[v_text], '{}'), (extract(epoch from now()) * 1000)::bigint, 6)),
+             nullif(array[v_text], '{}'), (extract(epoch from now()) * 1000)::bigint, 6) else json_build_array(
+             a.id, a.controller_id, a.revision + 1, a.status, v_next, a.active, a.force_type, a.weight, null,
+             nullif(array[v_text], '{}'), (extract(epoch from now()) * 1000)::bigint, 6, v_safety) end),
            p_traceparent
       from (select 1) one
       left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;

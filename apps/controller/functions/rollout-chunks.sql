@@ -91,6 +91,7 @@ declare
   v_policy int;
   v_policies int[]; -- of the types in p_types
   v_installed boolean := coalesce(p_safety::jsonb ->> 'skip' = 'installed', false);
+  v_there text := 'Update Server: Distribution Set is already ' || case when v_installed then 'installed' else 'assigned' end || '. Skipping this action.';
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   perform refresh_statistics();
@@ -119,7 +120,9 @@ begin
 
   select array_agg(l.id) filter (where l.assigned_set_id is distinct from p_set), array_agg(l.id) filter (where l.assigned_set_id = p_set)
     into v_ids, v_skip
-    from (select s.target_id, case when not v_several and (not v_installed or s.installed_set_id = p_set) then s.assigned_set_id end as assigned_set_id, t.id
+    -- Where only what is installed is there already, a set that was merely assigned is given again; one that waits for another set gets this one.
+    from (select s.target_id, t.id, case when v_several then null when not v_installed then s.assigned_set_id
+                                         when s.installed_set_id = p_set then coalesce(s.assigned_set_id, p_set) end as assigned_set_id
             from unnest((select v_targets), (select v_ids)) as t (target_id, id)
             join target_state s on s.tenant_id = p_tenant and s.target_id = t.target_id
            order by s.target_id for no key update of s) l;
@@ -137,14 +140,14 @@ begin
       returning a.id, a.target_id, a.controller_id, a.revision, a.force_type, a.weight
     ), history as (
       insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
-      select p_tenant, id, revision, 3, array['Update Server: Distribution Set is already assigned. Skipping this action.'], now()
+      select p_tenant, id, revision, 3, array[v_there], now()
         from finished
     ), installed as ( -- installedBase links to the newest FINISHED action of the installed set.
       update target_state s set installed_action_id = f.id, revision = s.revision + 1
         from finished f where s.tenant_id = p_tenant and s.target_id = f.target_id and s.installed_set_id = p_set
     )
     select count(*), json_agg(json_build_array(id, controller_id, revision, 8, 0, false, force_type, weight, null,
-             array['Update Server: Distribution Set is already assigned. Skipping this action.'], v_ms, 3))
+             array[v_there], v_ms, 3))
       into skipped, v_skipped from finished;
   end if;
 

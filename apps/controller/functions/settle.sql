@@ -19,8 +19,8 @@ set enable_seqscan = off as $$
    limit p_limit
 $$;
 
--- Starts the next attempt of an action that has failed: a new action, with a new id (docs/adr/0050). Returns null, 'later', or why there is none. The
--- caller holds the lock of the target's state.
+-- Starts the next attempt of an action that has failed: a new action, with a new id (docs/adr/0050). Returns null, 'later' where the rollout's fence is
+-- being moved right now, or why there is none. The caller holds the lock of the target's state.
 create or replace function start_attempt(
   p_tenant int, p_tenant_name text, a actions, p_id bigint, p_max_actions int, p_by text, p_traceparent text
 ) returns text
@@ -36,10 +36,8 @@ begin
   if a.rollout_id is not null then
     select r.status into v_rollout from rollout_engine.rollouts_v1 r where r.tenant_id = p_tenant and r.id = a.rollout_id;
     if v_rollout is null or v_rollout in ('stopping', 'stopped', 'deleting', 'deleted')
-       or exists (select from rollout_fences f where f.tenant_id = p_tenant and f.rollout_id = a.rollout_id and not f.open and v_rollout <> 'paused') then
+       or exists (select from rollout_fences f where f.tenant_id = p_tenant and f.rollout_id = a.rollout_id and not f.open) then
       return 'stopped';
-    elsif v_rollout = 'paused' then
-      return 'later';
     end if;
     -- Never waited for: a fence comes before targets in the order of locks, and this transaction holds one already.
     perform from rollout_fences f where f.tenant_id = p_tenant and f.rollout_id = a.rollout_id and f.open for share skip locked;
@@ -83,7 +81,7 @@ begin
 end
 $$;
 
--- Carries out a retry that is due, or ends the wait for it.
+-- Carries out a retry that is due, or ends the wait for it. In a paused rollout it waits on.
 create or replace function settle_retry(p_tenant int, p_tenant_name text, w action_watches, p_id bigint, p_max_actions int) returns void
 language plpgsql set plan_cache_mode = force_generic_plan as $$
 declare
@@ -91,7 +89,11 @@ declare
   v_problem text;
 begin
   select * into a from actions x where x.tenant_id = p_tenant and x.id = w.action_id for no key update;
-  v_problem := start_attempt(p_tenant, p_tenant_name, a, p_id, p_max_actions, a.created_by, null);
+  if exists (select from rollout_engine.rollouts_v1 r where r.tenant_id = p_tenant and r.id = a.rollout_id and r.status = 'paused') then
+    v_problem := 'later';
+  else
+    v_problem := start_attempt(p_tenant, p_tenant_name, a, p_id, p_max_actions, a.created_by, null);
+  end if;
   if v_problem is null then
     return;
   elsif v_problem = 'later' then
@@ -165,7 +167,7 @@ begin
      group by i.tenant_id, i.turn order by i.tenant_id, i.turn
   loop
     v_name := (select n.name from management.tenants_v1 n where n.tenant_id = v_tenant and n.status = 'active');
-    if v_name is null then -- A suspended tenant: nothing happens to its actions.
+    if v_name is null then -- A suspended tenant: nothing happens to its actions; it goes on when the tenant does.
       update action_watches x set due_at = now() + interval '1 minute'
         from unnest(v_actions) i (action_id) where x.tenant_id = v_tenant and x.action_id = i.action_id and x.due_at <= now();
       continue;
@@ -212,7 +214,8 @@ begin
 end
 $$;
 
--- Tries an action again at once, on request: only one that has failed and was not tried again.
+-- Tries an action again at once, on request: only one that has failed and was not tried again. A person decides, so a paused rollout is no hindrance.
+-- Returns 'ok', or why not: 'notRetryable', 'stopped', 'set', 'other', 'tooManyActions'.
 create or replace function retry_action(
   p_tenant int, p_tenant_name text, p_controller_id text, p_action bigint, p_id bigint, p_max_actions int, p_scope bigint[], p_by text, p_traceparent text
 ) returns text
@@ -233,6 +236,7 @@ begin
     return 'ready';
   end if;
   v_outcome := start_attempt(p_tenant, p_tenant_name, a, p_id, p_max_actions, p_by, p_traceparent);
-  return case when v_outcome is null then 'ok' when v_outcome = 'quota' then 'tooManyActions' else 'notRetryable' end;
+  -- nobody moves a rollout's fence but who starts or stops it, and an attempt comes long after its start
+  return case when v_outcome is null then 'ok' when v_outcome = 'quota' then 'tooManyActions' when v_outcome = 'later' then 'stopped' else v_outcome end;
 end
 $$;

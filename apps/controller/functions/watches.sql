@@ -132,6 +132,33 @@ begin
 end
 $$;
 
+-- Returns what the event of a change by the device says of the watch, where the action counts otherwise afterwards (contract beyond.md §1.4): a claim, the
+-- end of a silence, the wait for a next attempt. `a` is the action as it was.
+create or replace function tally_change(p_tenant int, a actions, p_tally smallint) returns json language sql stable as $$
+  select json_strip_nulls(json_build_object(
+    'proof', case p_tally when 1 then 'proving' end,
+    'silent', case a.tally when 3 then false end,
+    'attempt', a.attempt,
+    'nextAttemptAt', case p_tally when 4 then (
+      select floor(extract(epoch from w.due_at) * 1000)::bigint from action_watches w where w.tenant_id = p_tenant and w.action_id = a.id) end))
+$$;
+
+-- Downloads are entries of the device as its reports are: what has not been fetched is being downloaded now, and a silence ends. Callers have taken the
+-- tally back and hold the locks of the targets.
+create or replace function watch_downloads(p_tenants int[], p_actions bigint[]) returns void
+language plpgsql set plan_cache_mode = force_generic_plan as $$
+begin
+  update action_watches w
+     set stage = stage_after(w.stage, 7::smallint), silent = false, since = now()
+    from unnest(p_tenants, p_actions) i (tenant_id, action_id)
+   where w.tenant_id = i.tenant_id and w.action_id = i.action_id and w.stage <= 3 and (w.silent or stage_after(w.stage, 7::smallint) <> w.stage);
+  update action_watches w set due_at = case when a.status <> 5 then watch_due(w, p.body) end
+    from unnest(p_tenants, p_actions) i (tenant_id, action_id), actions a, action_policies p
+   where w.tenant_id = i.tenant_id and w.action_id = i.action_id and w.stage <= 3
+     and a.tenant_id = w.tenant_id and a.id = w.action_id and p.tenant_id = w.tenant_id and p.id = w.policy_id;
+end
+$$;
+
 -- A watch follows its action where the change comes from neither a report nor the watch itself: confirmations, retrievals, cancellations, and ends by
 -- a newer assignment, a stop or a force quit. So no such path has to know of it.
 create or replace function follow_action() returns trigger language plpgsql as $$

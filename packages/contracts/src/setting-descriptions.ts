@@ -82,7 +82,7 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
     ...statuses,
   },
   "safety.default": {
-    text: "The name of the safety policy of rollouts and auto-assignments that send none; empty for none, and then nothing is watched",
+    text: "The name of a safety policy that exists, for rollouts and auto-assignments that send none; empty for none, and then nothing is watched",
   },
   "evidence.default": {
     text: `What targets without a type show when they run a distribution set, as a JSON list of rules with attribute, equals (such as \${set.version}) and match; empty for none`,

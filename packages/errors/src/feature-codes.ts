@@ -52,6 +52,14 @@ export const featureCodes = {
     status: everywhere(409),
     message: "The target type is in use.",
   },
+  safetyPolicyIsDefault: {
+    hawkbit: "hawkbit.server.error.safetyPolicy.isDefault",
+    exceptionClass: `${repository}.SafetyPolicyIsDefaultException`,
+    grpc: grpcStatus.failedPrecondition,
+    retryable: false,
+    status: everywhere(409),
+    message: "The safety policy is the one of rollouts that name none: change the setting 'safety.default' before its name goes.",
+  },
   targetTypeKeyOrNameRequired: {
     hawkbit: "hawkbit.server.error.target.type.keyOrNameRequired",
     exceptionClass: `${repository}.TargetTypeKeyOrNameRequiredException`,

@@ -1,6 +1,6 @@
 import { codes, type ErrorCode } from "./codes.ts";
 import type { Surface } from "./row.ts";
-import { violationTexts } from "./violations.ts";
+import { violationsInfo, violationTexts } from "./violations.ts";
 
 export interface HarrierErrorDetails {
   readonly info?: Record<string, unknown> | undefined;
@@ -78,9 +78,10 @@ function shortened(text: string): string {
 }
 
 /** Makes the error for an unknown id or key, with the message and the `info` that clients know (contract device.md §10.1). */
-export function entityNotFound(type: string, id: unknown): HarrierError {
+export function entityNotFound(type: string, id: unknown, path?: string): HarrierError {
+  const violations = path === undefined ? {} : violationsInfo([{ path, problem: "names what does not exist" }]);
   return new HarrierError("entityNotFound", `${type} with given identifier {${shown(id)}} does not exist.`, {
-    info: { type, entityId: id },
+    info: { type, entityId: id, ...violations },
   });
 }
 

@@ -52,6 +52,18 @@ test("an action event contains everything that a consumer needs without a look-u
   });
 });
 
+test("a report that ends a silence, or begins the wait for the next attempt, is an event about that", () => {
+  const typeOf = (status: number, safety: object) =>
+    parse(expand("controller", row({ items: [[42, "b", 4, 3, status, status === 3, 1, 1000, null, null, 6, status, safety]] }))[0]);
+  expect(typeOf(3, { silent: false, attempt: 1 })).toMatchObject({
+    type: "io.update.action.silence_changed.v1",
+    data: { previousStatus: "running", status: "running", safety: { silent: false, attempt: 1 } },
+  });
+  expect(typeOf(1, { silent: false, attempt: 1, nextAttemptAt: 9 })["type"]).toBe("io.update.action.retry_changed.v1");
+  // a claim is a change of the status, and says that it has to be proven
+  expect(typeOf(0, { proof: "proving", attempt: 1 })["type"]).toBe("io.update.action.status_changed.v1");
+});
+
 test("a row's own type is used if it is none of the three that each item decides", () => {
   const [message] = expand(
     "controller",

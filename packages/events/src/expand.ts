@@ -8,7 +8,7 @@ export interface OutboxRow {
   id: string;
   txid: string;
   topic: Topic;
-  /** A CloudEvents type; rows of action-events leave the choice between created, changed and reported to each item. */
+  /** A CloudEvents type; rows of action-events that say created, changed or reported leave the choice to each item. */
   type: string;
   common: Record<string, unknown> & { tenant: string };
   items: readonly unknown[];
@@ -118,7 +118,7 @@ interface Expanded {
 function actionEvent(row: OutboxRow, item: ActionItem): Expanded {
   const [actionId, controllerId, sequence, previous, status, active, forceType, weight, code, messages, occurredAt, entry, safety] = item;
   return {
-    type: chosenPerItem.has(row.type) ? actionType(sequence, previous, status) : row.type,
+    type: chosenPerItem.has(row.type) ? actionType(item) : row.type,
     subject: `targets/${controllerId}/actions/${actionId}`,
     key: controllerId,
     sequence,
@@ -142,8 +142,11 @@ function actionEvent(row: OutboxRow, item: ActionItem): Expanded {
   };
 }
 
-function actionType(sequence: number, previous: number | null, status: number): string {
+/** Where a device's report or retrieval makes its action count otherwise, that is what the event is about; the status is in its data all the same. */
+function actionType([, , sequence, previous, status, , , , , , , , safety]: ActionItem): string {
   if (sequence === 1) return eventTypes.actionCreated;
+  if (safety?.["nextAttemptAt"] !== undefined) return eventTypes.actionRetryChanged;
+  if (safety?.["silent"] === false) return eventTypes.actionSilenceChanged;
   return previous === status ? eventTypes.actionStatusReported : eventTypes.actionStatusChanged;
 }
 

@@ -12,6 +12,7 @@ export const faultPoints = [
   "controller.assign.after-commit",
   "controller.cancel.after-commit",
   "controller.retry.after-commit",
+  "controller.prove.after-commit",
   "controller.settle.before-commit",
   "controller.settle.after-commit",
   "controller.delete-targets.after-commit",

@@ -6,6 +6,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type CarefulGroup, type CarefulResult, carefulTable } from "./demo/careful.ts";
 import { type DemoResult, runDemo } from "./demo/demo.ts";
 import { createProgress } from "./demo/progress.ts";
+import { type SilentAt, silentMoments } from "./device/device.ts";
 import { parseDuration } from "./duration.ts";
 import { runFleet } from "./fleet.ts";
 import { createHttp } from "./http.ts";
@@ -78,6 +79,7 @@ interface RunFlags {
   readonly fail: number;
   readonly fallBack: number;
   readonly silent: number;
+  readonly silentAt: SilentAt;
   readonly flaky: number;
   readonly seed: number;
   readonly pieces: number;
@@ -101,7 +103,15 @@ run
       .argParser(number(0, 1)),
   )
   .addOption(
-    new Option("--silent <share>", "share of devices that never speak again after their first download").default(0).argParser(number(0, 1)),
+    new Option("--silent <share>", "share of devices that never speak again from their first update on").default(0).argParser(number(0, 1)),
+  )
+  .addOption(
+    new Option(
+      "--silent-at <moment>",
+      "when these stop: before they fetch or download it, after the download (install), or after they have reported success (reboot)",
+    )
+      .choices(silentMoments)
+      .default("install"),
   )
   .addOption(new Option("--flaky <share>", "share of devices whose first update fails with code 503").default(0).argParser(number(0, 1)))
   .option("--prefix <name>", "devices are called <name>-<number>", "sim")
@@ -198,6 +208,7 @@ async function simulate(flags: RunFlags): Promise<void> {
     fail,
     fallBack: flags.fallBack,
     silent: flags.silent,
+    silentAt: flags.silentAt,
     flaky: flags.flaky,
     seed,
     concurrency,

@@ -15,8 +15,15 @@ class TinyServer {
   readonly closed = new Map<string, string>();
   readonly cancelling = new Set<string>();
   readonly seen: string[] = [];
+  /** The bodies of configuration data and of last reports, by device. */
+  readonly shown = new Map<string, string[]>();
+  readonly ends: { device: string; code?: number }[] = [];
   hashes = { sha1: hash("sha1"), md5: hash("md5"), sha256: hash("sha256") };
   disturb: Step = () => false;
+  /** Whether devices are asked for their configuration data after the end of their update, too. */
+  asks = false;
+  /** Whether a failed update is offered again, by a new action. */
+  retries = false;
   url = "";
   #server: Server | undefined;
 
@@ -40,22 +47,27 @@ class TinyServer {
     const base = `${this.url}/T/controller/v1/${device}`;
     const json = (value: unknown): void => void res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
     if (what === "") return json({ config: { polling: { sleep: "00:00:00" } }, ...this.#links(device, base) });
-    if (what === "deploymentBase/11" || what === "cancelAction/11")
-      return json(what.startsWith("c") ? { cancelAction: { stopId: "11" } } : this.#deployment(base));
+    if (/^(deploymentBase|cancelAction)\/1[12]$/.test(what))
+      return json(what.startsWith("c") ? { cancelAction: { stopId: "11" } } : this.#deployment(base, what.slice(-2)));
     if (what.startsWith("file")) return this.#file(req, res);
-    if (what === "configData") return void res.writeHead(200).end();
+    if (what === "configData") {
+      const { data } = JSON.parse(body) as { data: { sw_version?: string } };
+      this.shown.set(device, [...(this.shown.get(device) ?? []), data.sw_version ?? "none"]);
+      return void res.writeHead(200).end();
+    }
     this.#report(device, what, JSON.parse(body), res);
   }
 
   #links(device: string, base: string): object {
-    if (this.closed.has(device)) return {};
+    if (this.closed.has(device)) return this.asks ? { _links: { configData: { href: `${base}/configData` } } } : {};
     const kind = this.cancelling.has(device) ? "cancelAction" : "deploymentBase";
-    return { _links: { [kind]: { href: `${base}/${kind}/11?c=1` }, configData: { href: `${base}/configData` } } };
+    const id = this.ends.some((end) => end.device === device && end.code !== undefined) ? 12 : 11;
+    return { _links: { [kind]: { href: `${base}/${kind}/${id}?c=1` }, configData: { href: `${base}/configData` } } };
   }
 
-  #deployment(base: string): object {
+  #deployment(base: string, id: string): object {
     const artifact = { filename: "fw.bin", size: file.length, hashes: this.hashes, _links: { "download-http": { href: `${base}/file` } } };
-    return { id: "11", deployment: { download: "forced", update: "forced", chunks: [{ name: "m", version: "1", artifacts: [artifact] }] } };
+    return { id, deployment: { download: "forced", update: "forced", chunks: [{ name: "m", version: "1", artifacts: [artifact] }] } };
   }
 
   #file(req: IncomingMessage, res: ServerResponse): void {
@@ -68,12 +80,14 @@ class TinyServer {
   #report(
     device: string,
     what: string,
-    report: { status: { execution: string; result: { finished: string } } },
+    report: { status: { execution: string; code?: number; result: { finished: string } } },
     res: ServerResponse,
   ): void {
     if (this.closed.has(device)) return void res.writeHead(410).end();
-    const { execution, result } = report.status;
-    if (execution === "closed") this.closed.set(device, what.startsWith("cancel") ? "cancelled" : result.finished);
+    const { execution, result, code } = report.status;
+    if (execution === "closed") this.ends.push({ device, ...(code === undefined ? {} : { code }) });
+    const isRepeated = this.retries && result.finished === "failure";
+    if (execution === "closed" && !isRepeated) this.closed.set(device, what.startsWith("cancel") ? "cancelled" : result.finished);
     res.writeHead(200).end();
   }
 }
@@ -85,9 +99,10 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
+const devicesOf = (count: number) => Array.from({ length: count }, (_, i) => ({ controllerId: `d${i}`, token: `t${i}` }));
+
 async function runUntilEnded(options: Partial<FleetOptions> = {}, count = 5): Promise<FleetReport> {
-  const devices = Array.from({ length: count }, (_, i) => ({ controllerId: `d${i}`, token: `t${i}` }));
-  const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices, pollSeconds: 0.05, fail: 0, ...options });
+  const fleet = runFleet({ baseUrl: server.url, tenant: "T", devices: devicesOf(count), pollSeconds: 0.05, fail: 0, ...options });
   await vi.waitFor(() => expect(fleet.report().finals).toHaveLength(count), 20_000);
   return await fleet.stop();
 }
@@ -124,6 +139,80 @@ describe("fleet", { timeout: 60_000 }, () => {
     expect(first.length).toBeLessThan(23);
     expect(await failed(7)).toEqual(first);
     expect(await failed(8)).not.toEqual(first);
+  });
+
+  it("shows the version from before after a fall-back, and the new one otherwise", async () => {
+    server.asks = true;
+    const shownLast = async (fallBack: number): Promise<(string | undefined)[]> => {
+      server.closed.clear();
+      server.shown.clear();
+      const fleet = runFleet({
+        baseUrl: server.url,
+        tenant: "T",
+        devices: devicesOf(6),
+        pollSeconds: 0.05,
+        fail: 0,
+        rangePieces: 1,
+        fallBack,
+      });
+      await vi.waitFor(() => expect([...server.shown.values()].filter((all) => all.at(-1) !== "none")).toHaveLength(6), 20_000);
+      await fleet.stop();
+      // All of them reported success.
+      expect(new Set(server.closed.values())).toEqual(new Set(["success"]));
+      return [...server.shown.values()].map((all) => all.at(-1));
+    };
+    expect(new Set(await shownLast(0))).toEqual(new Set(["1"]));
+    expect(new Set(await shownLast(1))).toEqual(new Set(["0"]));
+    expect(new Set(await shownLast(0.5))).toEqual(new Set(["0", "1"]));
+  });
+
+  it.each([
+    ["fetch", (lines: string[]) => lines.some((line) => line.includes("deploymentBase"))],
+    ["download", (lines: string[]) => lines.some((line) => line.includes("file") || line.startsWith("POST"))],
+    ["install", () => server.closed.has("d0")],
+    ["reboot", () => !server.closed.has("d0")],
+  ] as const)("makes no request any more once it is silent at %s", async (silentAt, wrong) => {
+    server.asks = true;
+    const common = { baseUrl: server.url, tenant: "T", pollSeconds: 0.05, fail: 0, rangePieces: 1, silentAt };
+    const [d0, d1] = devicesOf(2).map((device) => [device]);
+    const fleets = [runFleet({ ...common, devices: d0 ?? [], silent: 1 }), runFleet({ ...common, devices: d1 ?? [] })];
+    const of = (device: string) => server.seen.filter((line) => line.split(" ")[1] === device);
+    await vi.waitFor(() => expect(of("d0").length).toBeGreaterThan(0), 20_000);
+    // The other one polls on for long, and tells how much time has passed.
+    const from = of("d1").length;
+    await vi.waitFor(() => expect(of("d1").length).toBeGreaterThan(from + 40), 20_000);
+    await Promise.all(fleets.map((fleet) => fleet.stop()));
+    expect(of("d0").length).toBeLessThan(12);
+    expect(wrong(of("d0"))).toBe(false);
+    expect(server.closed.get("d1")).toBe("success");
+  });
+
+  it("fails once with code 503 where it is flaky, with the given code where it fails for good, and without one otherwise", async () => {
+    const endOf = async (options: Partial<FleetOptions>) => {
+      server.closed.clear();
+      server.ends.length = 0;
+      const { finals } = await runUntilEnded({ rangePieces: 1, ...options }, 1);
+      return [finals[0]?.outcome, server.ends[0]];
+    };
+    expect(await endOf({ flaky: 1 })).toEqual(["failure", { device: "d0", code: 503 }]);
+    expect(await endOf({ fail: 1, failCode: 42 })).toEqual(["failure", { device: "d0", code: 42 }]);
+    expect(await endOf({ fail: 1 })).toEqual(["failure", { device: "d0" }]);
+    // Its next update, by another action, succeeds.
+    server.closed.clear();
+    server.ends.length = 0;
+    server.retries = true;
+    const fleet = runFleet({
+      baseUrl: server.url,
+      tenant: "T",
+      devices: devicesOf(1),
+      pollSeconds: 0.05,
+      fail: 0,
+      rangePieces: 1,
+      flaky: 1,
+    });
+    await vi.waitFor(() => expect(server.ends).toHaveLength(2), 20_000);
+    await fleet.stop();
+    expect(server.ends).toEqual([{ device: "d0", code: 503 }, { device: "d0" }]);
   });
 
   it("repeats unanswered requests, and accepts 410 for a repeated report that was processed", async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Credentials, Device } from "./device/device.ts";
+import { type Credentials, Device, type SilentAt } from "./device/device.ts";
 import { parseSleep } from "./duration.ts";
 import { createHttp, describe } from "./http.ts";
 import { chance } from "./random.ts";
@@ -22,6 +22,10 @@ export interface FleetOptions {
   readonly fallBack?: number;
   readonly silent?: number;
   readonly flaky?: number;
+  /** When silent devices stop to speak; once they have downloaded their first update by default. */
+  readonly silentAt?: SilentAt;
+  /** The code of failures that do not pass; none by default. */
+  readonly failCode?: number;
   readonly seed?: number;
   /** So many devices work at the same time; each has a connection. */
   readonly concurrency?: number;
@@ -44,6 +48,7 @@ const usual = {
   fallBack: 0,
   silent: 0,
   flaky: 0,
+  silentAt: "install" as SilentAt,
   seed: 1,
   concurrency: 64,
   rangePieces: 4,
@@ -56,7 +61,7 @@ const nameDigits = 6;
 
 /** Starts a fleet of devices that speak real HTTP. It runs until it is stopped. */
 export function runFleet(options: FleetOptions): Fleet {
-  const { tenant, fail, fallBack, silent, flaky, seed, concurrency, rangePieces, timeoutSeconds } = {
+  const { tenant, fail, fallBack, silent, flaky, silentAt, seed, concurrency, rangePieces, timeoutSeconds } = {
     ...usual,
     ...withoutUndefined(options),
   };
@@ -70,6 +75,8 @@ export function runFleet(options: FleetOptions): Fleet {
     fallBack,
     silent,
     flaky,
+    silentAt,
+    failCode: options.failCode,
     seed,
     pieces: rangePieces,
     timeoutMs: timeoutSeconds * 1000,

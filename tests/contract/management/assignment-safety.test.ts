@@ -1,13 +1,12 @@
 import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { builder, unique } from "../support/build.ts";
-import { call, dialects, type ErrorBody, refused } from "../support/call.ts";
+import { call, dialects, refused } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
 import { viewer } from "../support/look.ts";
-import { safetyPolicyBuilder } from "../support/safety-policies.ts";
+import { outOfRange, pathsOf, safetyPolicyBuilder } from "../support/safety-policies.ts";
 
-const constraint = [400, "repo.constraintViolation"] as const;
-const pathsOf = ({ info }: ErrorBody) => ((info?.["violations"] ?? []) as { path: string }[]).map(({ path }) => path);
+const constraint = "repo.constraintViolation";
 
 describe.each(dialects)("safety of assignments, %s", (dialect) => {
   const build = builder(dialect);
@@ -35,16 +34,14 @@ describe.each(dialects)("safety of assignments, %s", (dialect) => {
     expect(action?.active).toBe(false);
   });
 
-  it.each<[string, object, object]>([
-    ["0.safety.retry.max", { retry: {} }, {}],
-    ["0.safety.proof.withinSeconds", { proof: { withinSeconds: 899 } }, {}],
-    ["0.safety.limits.giveUpSeconds", { limits: { notFetchedSeconds: 61, giveUpSeconds: 60 } }, {}],
-    ["0.safety.proof", { proof: {} }, { type: "downloadonly" }],
-    ["0.safety.proof.fallback", { proof: { fallback: "refuse" } }, {}],
-  ])("beyond 1.1 %s is refused by its name, and nothing is assigned", async (path, safety, more) => {
+  it.each<readonly [string, object, string, object]>([
+    ...outOfRange.map((row) => [...row, {}] as const),
+    ["proof", { proof: {} }, constraint, { type: "downloadonly" }],
+    ["proof.fallback", { proof: { fallback: "refuse" } }, constraint, {}],
+  ])("beyond 1.1 safety.%s %j is refused by its name, and nothing is assigned", async (path, safety, code, more) => {
     const [{ id: setId }, { controllerId }] = [await build.set(), await build.target()];
     for (const [route, request] of both(setId, controllerId, { safety, ...more })) {
-      expect(pathsOf((await refused(route, dialect, request, constraint)).json)).toEqual([path]);
+      expect(pathsOf((await refused(route, dialect, request, [400, code])).json)).toEqual([`0.safety.${path}`]);
     }
     expect(await actionsOf(controllerId)).toEqual([]);
   });
@@ -52,7 +49,7 @@ describe.each(dialects)("safety of assignments, %s", (dialect) => {
   it("beyond 1.1 an unknown policy is not found, and none is no policy", async () => {
     const [{ id: setId }, { controllerId }] = [await build.set(), await build.target()];
     for (const [route, request] of both(setId, controllerId, { safety: { policy: unique("nobody") } })) {
-      await refused(route, dialect, request, [404, "repo.entityNotFound"]);
+      expect(pathsOf((await refused(route, dialect, request, [404, "repo.entityNotFound"])).json)).toEqual(["0.safety.policy"]);
     }
     await call(...both0(setId, controllerId));
     const [action] = await actionsOf(controllerId);

@@ -1,33 +1,11 @@
 import { routeTable as r, type SafetyPolicyView, type TargetTypeView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { unique } from "../support/build.ts";
-import { ask, call, dialects, type ErrorBody, refused } from "../support/call.ts";
-import { safetyPolicyBuilder } from "../support/safety-policies.ts";
+import { ask, call, dialects, refused } from "../support/call.ts";
+import { workAs } from "../support/http.ts";
+import { outOfRange, pathsOf, safetyPolicyBuilder } from "../support/safety-policies.ts";
+import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { typeBuilder } from "../support/types.ts";
-
-/** A member out of its range, by its path; `safety` stands before it. */
-const outOfRange: readonly [path: string, safety: object][] = [
-  ["proof.stable.polls", { proof: { stable: { polls: 101 } } }],
-  ["proof.stable.minutes", { proof: { stable: { minutes: -1 } } }],
-  ["proof.graceSeconds", { proof: { graceSeconds: 86_401 } }],
-  ["proof.withinSeconds", { proof: { withinSeconds: 59 } }],
-  ["proof.watchHours", { proof: { watchHours: 721 } }],
-  ["limits.notFetchedSeconds", { limits: { notFetchedSeconds: 59 } }],
-  ["limits.downloadingSeconds", { limits: { downloadingSeconds: 2_592_001 } }],
-  ["limits.installingSeconds", { limits: { installingSeconds: 1 } }],
-  ["limits.giveUpSeconds", { limits: { giveUpSeconds: 0 } }],
-  ["retry.max", { retry: { max: 11 } }],
-  ["retry.delaySeconds", { retry: { max: 1, delaySeconds: -1 } }],
-  ["retry.backoff", { retry: { max: 1, backoff: 11 } }],
-  ["retry.codes.0", { retry: { max: 1, codes: ["a-b"] } }],
-  // members that contradict each other, or that lack one
-  ["proof.withinSeconds", { proof: { withinSeconds: 60 } }],
-  ["limits.giveUpSeconds", { limits: { installingSeconds: 120, giveUpSeconds: 60 } }],
-  ["retry.maxDelaySeconds", { retry: { max: 1, delaySeconds: 120, maxDelaySeconds: 60 } }],
-  ["retry.max", { retry: {} }],
-];
-
-const pathsOf = ({ info }: ErrorBody) => ((info?.["violations"] ?? []) as { path: string }[]).map(({ path }) => path);
 
 describe.each(dialects)("safety policies, %s", (dialect) => {
   const build = safetyPolicyBuilder(dialect);
@@ -68,13 +46,37 @@ describe.each(dialects)("safety policies, %s", (dialect) => {
     await refused(safetyPolicies.update, dialect, { ...build.one(id), body: { name } }, [409, "repo.entityAlreadyExists"]);
   });
 
-  it.each(outOfRange)("beyond 1.1 safety.%s is refused by its name, and nothing is stored", async (path, safety) => {
+  it("beyond 1.1 the policy of the setting safety.default exists, and cannot go while the setting names it", async () => {
+    const { configs } = r;
+    const setting = (value: string) => ({ params: { key: "safety.default" }, body: { value } });
+    const own = await makeTenant(dialect, 0);
+    workAs(own);
+    try {
+      await refused(configs.put, dialect, setting(unique("nobody")), [400, "configValueInvalid"]);
+      await call(configs.put, dialect, setting("None"));
+      const { id, name } = await build.create();
+      await call(configs.put, dialect, setting(name.toUpperCase()));
+      const inUse = [409, "safetyPolicy.isDefault"] as const;
+      await refused(safetyPolicies.delete, dialect, build.one(id), inUse);
+      await refused(safetyPolicies.update, dialect, { ...build.one(id), body: { name: unique() } }, inUse);
+      await call(safetyPolicies.update, dialect, { ...build.one(id), body: { name: name.toUpperCase(), safety: { proof: {} } } });
+      await call(configs.put, dialect, setting(""));
+      await call(safetyPolicies.update, dialect, { ...build.one(id), body: { name: unique() } });
+      await call(safetyPolicies.delete, dialect, build.one(id));
+    } finally {
+      workAs();
+      await tenantBuilder(dialect).remove(own.tenant);
+    }
+  });
+
+  it.each(outOfRange)("beyond 1.1 safety.%s %j is refused by its name, and nothing is stored", async (path, safety, code) => {
+    const refusal = [400, code] as const;
     const name = unique("bad");
-    const { json } = await refused(safetyPolicies.create, dialect, { body: [build.body(), build.body({ name, safety })] }, constraint);
+    const { json } = await refused(safetyPolicies.create, dialect, { body: [build.body(), build.body({ name, safety })] }, refusal);
     expect(pathsOf(json)).toEqual([`1.safety.${path}`]);
     expect((await build.list()).map((policy) => policy.name)).not.toContain(name);
     const made = await build.create();
-    const change = await refused(safetyPolicies.update, dialect, { ...build.one(made.id), body: { safety } }, constraint);
+    const change = await refused(safetyPolicies.update, dialect, { ...build.one(made.id), body: { safety } }, refusal);
     expect(pathsOf(change.json)).toEqual([`safety.${path}`]);
     expect((await call<SafetyPolicyView>(safetyPolicies.get, dialect, build.one(made.id))).json).toEqual(made);
   });

@@ -14,7 +14,8 @@ const retry = (more: object = {}) => ({ retry: { max: 2, delaySeconds: 0, codes:
 const untilDue = { delaySeconds: 3_600 };
 
 describe.each(dialects)("attempts, %s", (dialect) => {
-  const { rollouts, build, view, at, action, safety, counts, attempts, nextAttempt, safetyBecomes } = watchedBuilder(dialect);
+  const { rollouts, build, view, at, action, safety, counts, attempts, nextAttempt, safetyBecomes, eventsFromNow, watchEvents } =
+    watchedBuilder(dialect);
   const { fleet, running, actionOf, groupsBecome, become, step } = rollouts;
   const filters = filterBuilder(dialect);
   /** A running rollout whose devices have not reported yet. */
@@ -95,8 +96,11 @@ describe.each(dialects)("attempts, %s", (dialect) => {
 
   it("beyond 3.8, 3.9, 3.10 who waits for an attempt neither stops a rollout nor lets its group end, and is counted once", async () => {
     const { id, ids, first } = await started(2, retry(untilDue));
+    const from = await eventsFromNow();
     const failed = await fails(first, id, 503);
     await counts(id, { running: 2 }, { retrying: 1 });
+    const [told] = await watchEvents(from, { controllerId: first, actionId: failed }, 1);
+    expect(told).toMatchObject({ kind: "retry", safety: { attempt: 1, nextAttemptAt: (await safety(first, failed))?.nextAttemptAt } });
     await rollouts.reportAll(id, ids.slice(1), "closed", "success");
     const seen = await counts(id, { running: 1, finished: 1 }, { retrying: 1 });
     expect([seen.status, seen.totalTargets]).toEqual(["running", 2]);
@@ -110,9 +114,13 @@ describe.each(dialects)("attempts, %s", (dialect) => {
 
   it("beyond 3.8 where the policy counts them as errors, those who wait stop the rollout", async () => {
     const { id, first } = await started(4, retry({ ...untilDue, waitingCounts: "error" }), 2);
-    await fails(first, id, 503);
+    const failed = await fails(first, id, 503);
     await become(id, "paused");
     await counts(id, { running: 2, scheduled: 2 }, { retrying: 1 });
+    // A person need not resume it for that.
+    await call(r.targets.retryAction, dialect, at(first, failed));
+    await counts(id, { running: 2, scheduled: 2 });
+    expect((await nextAttempt(first, failed)).active).toBe(true);
   });
 
   it("beyond 3.11 a rollout that goes on after a pause makes no further action", async () => {

@@ -1,7 +1,8 @@
-import { routeTable as r } from "@harrier/contracts";
+import { type ActionView, routeTable as r } from "@harrier/contracts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, type Dialect, dialects } from "../support/call.ts";
 import { device, report } from "../support/device.ts";
+import type { Page } from "../support/look.ts";
 import { inOwnTenant } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";
 import { failure, proof, success, watchedBuilder } from "../support/watched.ts";
@@ -11,9 +12,9 @@ import { failure, proof, success, watchedBuilder } from "../support/watched.ts";
 
 const flow = "user.confirmation.flow.enabled";
 const limits = (more: object = {}) => ({ limits: { notFetchedSeconds: 60, ...more } });
-/** A daily window that begins in six hours. */
-const closed = () => {
-  const start = new Date(Date.now() + 6 * 3_600_000);
+/** A daily window, two hours long, that begins or began so many hours from now. */
+const windowFrom = (hours: number) => {
+  const start = new Date(Date.now() + hours * 3_600_000);
   return {
     schedule: `${start.getUTCSeconds()} ${start.getUTCMinutes()} ${start.getUTCHours()} ? * *`,
     duration: "02:00:00",
@@ -28,11 +29,12 @@ function sceneOf(dialect: Dialect) {
   const { rollouts, build, claimed, view } = watched;
   const assigned = (safety: object, item: object = {}) => build.deployment({ safety, ...item });
   const rollout = async (count: number, safety: object, more: object = {}) => {
+    const from = await watched.eventsFromNow();
     const { prefix, ids } = await rollouts.fleet(count);
     const errors = { errorCondition: { expression: "0" }, errorAction: { action: "PAUSE" } };
     const { id } = await rollouts.running(prefix, { ...errors, safety, ...more });
     await rollouts.groupsBecome(id, "running", ...("amountGroups" in more ? ["scheduled"] : []));
-    return { id, ids, first: ids[0] as string, second: ids[1] as string };
+    return { id, ids, from, first: ids[0] as string, second: ids[1] as string };
   };
   /** Assigns until controller has heard whether the confirmation flow is on. */
   const assignedOnce = (state: string, safety: object) =>
@@ -45,8 +47,12 @@ function sceneOf(dialect: Dialect) {
     const waiting = await assignedOnce("wait_for_confirmation", limits());
     await call(r.configs.put, dialect, { params: { key: flow }, body: { value: false } });
     await assignedOnce("running", limits());
-    const windowed = await assigned({ limits: { installingSeconds: 60 } }, { maintenanceWindow: closed() });
-    await device(windowed.controllerId).feedback(windowed.actionId, proceeding);
+    const inWindow = async (hours: number) => {
+      const made = await assigned({ limits: { installingSeconds: 60 } }, { maintenanceWindow: windowFrom(hours) });
+      await device(made.controllerId).feedback(made.actionId, proceeding);
+      return made;
+    };
+    const [windowed, behind, within] = [await inWindow(6), await inWindow(-3), await inWindow(-1)];
     const lenient = { errorCondition: { expression: "100" }, errorAction: { action: "PAUSE" } };
     const [stops, shown, open, fails, replaced] = await Promise.all([
       rollout(4, limits(), { amountGroups: 2 }),
@@ -66,9 +72,14 @@ function sceneOf(dialect: Dialect) {
       claimed({ proof: { graceSeconds: 0, withinSeconds: 60, onExpiry: "success" } }),
       claimed({ proof: { require: "alive", graceSeconds: 0, withinSeconds: 60 } }),
     ]);
+    const lasting = await claimed({ proof: { require: "alive", graceSeconds: 0, stable: { polls: 1, minutes: 1 } } });
+    await device(lasting.controllerId).poll();
     const soft = await assigned(limits(), { type: "soft" });
     const timed = await assigned(limits(), { type: "timeforced", forcetime: Date.now() + 3_600_000 });
-    return { waiting, windowed, stops, shown, open, fails, replaced, succeeds, proves, gone, expired, accepted, unheard, soft, timed };
+    return {
+      ...{ waiting, windowed, behind, within, stops, shown, open, fails, replaced, succeeds, proves, gone, expired, accepted },
+      ...{ unheard, lasting, soft, timed },
+    };
   };
   return { ...watched, assigned, begin };
 }
@@ -82,7 +93,7 @@ describe("limits", () => {
   });
 
   describe.each(dialects)("of stages, %s", (dialect) => {
-    const { rollouts, build, view, assigned, action, safety, safetyBecomes, counts } = scenes[dialect];
+    const { rollouts, build, view, assigned, action, safety, safetyBecomes, counts, watchEvents } = scenes[dialect];
     const { actionOf, become, groups, step } = rollouts;
     const scene = () => begun.get(dialect) as NonNullable<ReturnType<typeof begun.get>>;
     type Of = { controllerId: string; actionId: number };
@@ -90,7 +101,7 @@ describe("limits", () => {
     const lastText = async ({ controllerId, actionId }: Of) => (await view.history(controllerId, actionId))[0]?.messages?.[0];
 
     it("beyond 2.1, 2.2 who does not fetch the update in time stops the rollout, and counts again when it does", async () => {
-      const { id, ids, first, second } = scene().stops;
+      const { id, ids, first, second, from } = scene().stops;
       await counts(id, { running: 2, scheduled: 2 }, { silent: 1 });
       await become(id, "paused");
       const one = { controllerId: first, actionId: (await actionOf(first, id)).id };
@@ -98,11 +109,19 @@ describe("limits", () => {
       expect(seen.stage).toBe("notFetched");
       expect((await action(first, one.actionId)).active).toBe(true);
       expect(await lastText(one)).toBe("Update Server: Nothing heard for 1 min while the update was not fetched.");
+      const listed = async (q: string) => (await call<Page<ActionView>>(r.actions.list, dialect, { query: { q } })).json.content;
+      expect((await listed(`silent==true;rollout.id==${id}`)).map((action) => action.id)).toEqual([one.actionId]);
+      expect((await listed(`silent==false;rollout.id==${id}`)).map((action) => action.id)).not.toContain(one.actionId);
       await device(first).deployment(one.actionId);
       const back = await safety(first, one.actionId);
       expect(back?.stage).toBe("downloading");
       expect(back).not.toHaveProperty("silentSince");
       await counts(id, { running: 2, scheduled: 2 });
+      const told = await watchEvents(from, one, 2);
+      expect(told.map(({ kind, safety: says }) => [kind, (says as { silent: boolean }).silent])).toEqual([
+        ["silence", true],
+        ["silence", false],
+      ]);
       await step("resume", id);
       for (const of of [first, second]) await device(of).feedback((await actionOf(of, id)).id, success);
       await counts(id, { running: 2, finished: 2 });
@@ -206,12 +225,24 @@ describe("limits", () => {
       expect((seen?.dueAt as number) - (seen?.since as number)).toBe(3_600_000);
     });
 
-    it("beyond 2.13 before its maintenance window begins no installation is late", async () => {
-      const { windowed, timed } = scene();
+    it("beyond 2.13 in its maintenance window an installation is late, before it and behind it none is", async () => {
+      const { windowed, behind, within, timed } = scene();
       await silent(timed); // it began later, with the same limit
-      const seen = await safety(windowed.controllerId, windowed.actionId);
-      expect(seen?.stage).toBe("installing");
-      expect(seen).not.toHaveProperty("silentSince");
+      for (const { controllerId, actionId } of [windowed, behind]) {
+        const seen = await safety(controllerId, actionId);
+        expect(seen?.stage).toBe("installing");
+        expect(seen).not.toHaveProperty("silentSince");
+      }
+      expect((await silent(within)).stage).toBe("installing");
+    });
+
+    it("beyond 1.9 a device that must be alive for a minute proves nothing before it is over", async () => {
+      const { controllerId, actionId, on } = scene().lasting;
+      await on.poll();
+      const ended = await safetyBecomes(controllerId, actionId, ({ proof: of }) => of?.state === "proven");
+      expect(ended).toEqual({ attempt: 1, proof: { state: "proven", by: "alive" } });
+      const [proven, claim] = await view.history(controllerId, actionId);
+      expect((proven?.reportedAt as number) - (claim?.reportedAt as number)).toBeGreaterThanOrEqual(60_000);
     });
 
     it("beyond 2.14 soft and timeforced ones are silent as forced ones are", async () => {

@@ -6,12 +6,14 @@ import { device, report } from "../support/device.ts";
 import { filled, rolloutBuilder } from "../support/rollout.ts";
 import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
+import { watchedBuilder } from "../support/watched.ts";
 
 const success = report("closed", "success");
 
 describe.each(dialects)("safe rollouts, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
   const types = typeBuilder(dialect);
+  const { eventsFromNow, watchEvents } = watchedBuilder(dialect);
   const { build, view, running, groups, groupsBecome, become, actionOf, get } = rollouts;
 
   /** Targets of a type whose devices show the version of their set. */
@@ -40,6 +42,7 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
     const more = { distributionSetId: set.id, amountGroups: 2, successCondition: { expression: "50" }, safety: proof() };
     const { id } = await running(prefix, more);
     await groupsBecome(id, "running", "scheduled");
+    const from = await eventsFromNow();
     await claim(id, first);
     await claim(id, second);
     const target = await view.target(first);
@@ -47,8 +50,13 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
     expect((await actionOf(first, id)).status).toBe("finished");
     expect(filled((await groups(id))[0]?.totalTargetsPerStatus)).toEqual({ running: 2 });
     expect(await device(first).linkNames()).toEqual(["configData"]);
-    // The engine has looked at the claims more than once by then, and opened nothing.
-    await eventually(async () => (await get(id)).status === "running");
+    // Another rollout, whose devices report afterwards and are believed, goes on: so the engine has looked at these claims by then, and opened nothing.
+    const other = await rollouts.fleet(2);
+    const believed = await running(other.prefix, { amountGroups: 2, successCondition: { expression: "50" } });
+    await groupsBecome(believed.id, "running", "scheduled");
+    await claim(believed.id, other.ids[0] as string);
+    await groupsBecome(believed.id, "finished", "running");
+    expect((await get(id)).safetyCounts).toEqual({ proving: 2, silent: 0, retrying: 0 });
     expect((await groups(id)).map(({ status }) => status)).toEqual(["running", "scheduled"]);
 
     await device(first).configData({ data: { sw: set.version } });
@@ -56,20 +64,29 @@ describe.each(dialects)("safe rollouts, %s", (dialect) => {
     await groupsBecome(id, "running", "running");
     expect((await view.target(first)).updateStatus).toBe("in_sync");
     expect((await view.target(second)).updateStatus).toBe("pending");
+
+    const { id: actionId } = await actionOf(first, id);
+    const history = await view.history(first, actionId);
+    expect(history[0]?.messages).toEqual(["Update Server: The success is proven: the device shows what it should."]);
+    expect(await watchEvents(from, { controllerId: first, actionId }, 1)).toEqual([
+      { kind: "proof", sequence: history.length, safety: { attempt: 1, proof: "proven", by: "attributes" } },
+    ]);
   });
 
   it("beyond 1.5, 1.13 devices that fall back stop the rollout", async () => {
-    const { prefix, ids, set } = await showing(3);
-    const { id } = await running(prefix, { distributionSetId: set.id, errorCondition: { expression: "50" }, safety: proof() });
-    await groupsBecome(id, "running");
+    const { prefix, ids, set } = await showing(6);
+    const more = { distributionSetId: set.id, amountGroups: 2, errorCondition: { expression: "50" }, errorAction: { action: "PAUSE" } };
+    const { id } = await running(prefix, { ...more, safety: proof() });
+    const [group] = await groupsBecome(id, "running", "scheduled");
     for (const of of ids.slice(0, 2)) {
       await claim(id, of);
       await device(of).configData({ data: { sw: "the old one" } });
     }
     const [first = ""] = ids;
     expect((await view.target(first)).updateStatus).toBe("error");
-    await eventually(async () => ["paused", "finished"].includes((await get(id)).status));
-    expect((await groups(id))[0]?.status).toBe("error");
+    const { statusReason } = await become(id, "paused");
+    expect(statusReason).toMatchObject({ reason: "error_threshold", groupId: group?.id, value: 66.6667, limit: 50 });
+    expect((await groups(id)).map(({ status }) => status)).toEqual(["error", "scheduled"]);
     await device(first).feedbackRefused((await actionOf(first, id)).id, success, [410]);
   });
 

@@ -92,6 +92,25 @@ describe.each(dialects)("reports and insights of rollouts, %s", (dialect) => {
     );
   });
 
+  it("beyond 3 of a target that was tried again the last attempt counts alone", async () => {
+    const made = await fleet(3);
+    const { id } = await running(made.prefix, { errorCondition: { expression: "100" } });
+    await groupsBecome(id, "running");
+    const [a = "", b = "", c = ""] = made.ids;
+    for (const targetId of [a, b]) {
+      const failed = (await actionOf(targetId, id)).id;
+      await device(targetId).feedback(failed, report("closed", "failure", { code: 503 }));
+      if (targetId === a) await call(r.targets.retryAction, dialect, { params: { targetId, actionId: failed }, body: {} });
+    }
+    const of = { params: { rolloutId: id } };
+    const [counts] = (await call<RolloutInsights>(r.rollouts.insights, dialect, of)).json.groupInsights;
+    expect(counts?.targetsPerStatusAndCode).toEqual({ running: { none: 2 }, error: { "503": 1 } });
+    const [lists] = (await call<RolloutReport>(r.rollouts.report, dialect, of)).json.groupReports;
+    expect(lists?.targetsPerStatus).toEqual({ running: { none: [a, c] }, error: { "503": [b] } });
+    const lines = (await call(r.rollouts.reportCsv, dialect, of)).text.trim().split("\r\n").slice(1);
+    expect(lines.map((line) => line.split(",").at(-1))).toEqual([a, b, c]);
+  });
+
   const wrong: [string, CallOptions["query"]][] = [
     ["an unknown status", { status: "bogus" }],
     ["one unknown status among others", { status: "error,bogus" }],

@@ -1,14 +1,14 @@
 import { type AutoAssignmentView, type RolloutView, routeTable as r, type TargetFilterView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { unique } from "../support/build.ts";
-import { call, dialects, type ErrorBody, refused } from "../support/call.ts";
+import { call, dialects, refused } from "../support/call.ts";
+import { device, report } from "../support/device.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
-import { safetyPolicyBuilder } from "../support/safety-policies.ts";
+import { outOfRange, pathsOf, safetyPolicyBuilder } from "../support/safety-policies.ts";
 import { typeBuilder } from "../support/types.ts";
 
 const constraint = [400, "repo.constraintViolation"] as const;
 const unknown = [404, "repo.entityNotFound"] as const;
-const pathsOf = ({ info }: ErrorBody) => ((info?.["violations"] ?? []) as { path: string }[]).map(({ path }) => path);
 const proofDefaults = {
   require: "version",
   fallback: "alive",
@@ -23,7 +23,7 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
   const rollouts = rolloutBuilder(dialect);
   const policies = safetyPolicyBuilder(dialect);
   const types = typeBuilder(dialect);
-  const { create, get, fleet, build, body } = rollouts;
+  const { create, running, groupsBecome, actionOf, get, fleet, build, body } = rollouts;
   /** Neither a creation nor a preview takes it, and nothing is stored. */
   const refuse = async (prefix: string, more: object, expected: readonly [number, string]): Promise<string[]> => {
     const name = unique("refused");
@@ -51,6 +51,21 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
     expect((await get(id)).safety).toEqual({ proof: proofDefaults, skip: "assigned" });
   });
 
+  it.each([
+    ["assigned", [false, false, true]],
+    ["installed", [true, false, true]],
+  ])("beyond 1.1 with skip %s a rollout passes over those that have the set so", async (skip, gets) => {
+    const { prefix, ids } = await fleet(3);
+    const [assigned = "", installed = ""] = ids;
+    const set = await build.set();
+    await build.assign(set.id, assigned);
+    await device(installed).feedback(await build.assign(set.id, installed), report("closed", "success"));
+    const { id } = await running(prefix, { distributionSetId: set.id, safety: { skip, limits: { notFetchedSeconds: 3_600 } } });
+    await groupsBecome(id, "running");
+    const open = await Promise.all(ids.map(async (of) => (await actionOf(of, id)).active));
+    expect(open).toEqual(gets);
+  });
+
   it("beyond 1.18 a policy is named, overridden member by member, and edited without effect on the rollout", async () => {
     const { prefix } = await fleet(1);
     const policy = await policies.create({ safety: { proof: { watchHours: 5 }, limits: { installingSeconds: 60 } } });
@@ -66,20 +81,16 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
     await call(r.safetyPolicies.update, dialect, { ...policies.one(policy.id), body: { safety: { skip: "installed" } } });
     await call(r.safetyPolicies.delete, dialect, policies.one(policy.id));
     expect((await get(id)).safety).toEqual(frozen);
-    expect(await refuse(prefix, { safety }, unknown)).toEqual([]);
+    expect(await refuse(prefix, { safety }, unknown)).toEqual(["safety.policy"]);
   });
 
-  it.each<[string, object]>([
-    ["safety.proof.withinSeconds", { proof: { withinSeconds: 59 } }],
-    ["safety.proof.withinSeconds", { proof: { withinSeconds: 899 } }],
-    ["safety.limits.giveUpSeconds", { limits: { downloadingSeconds: 120, giveUpSeconds: 119 } }],
-    ["safety.retry.max", { retry: {} }],
-    ["safety.retry.codes.0", { retry: { max: 1, codes: ["9-1"] } }],
-    ["safety.policy", { policy: "p".repeat(65) }],
-  ])("beyond 1.1 %s is refused by its name", async (path, safety) => {
-    const { prefix } = await fleet(1);
-    expect(await refuse(prefix, { safety }, constraint)).toEqual([path]);
-  });
+  it.each([...outOfRange, ["policy", { policy: "p".repeat(65) }, constraint[1]] as const])(
+    "beyond 1.1 safety.%s %j is refused by its name",
+    async (path, safety, code) => {
+      const { prefix } = await fleet(1);
+      expect(await refuse(prefix, { safety }, [400, code])).toEqual([`safety.${path}`]);
+    },
+  );
 
   it("beyond 1.26 what is only downloaded cannot be proven, but may have limits", async () => {
     const { prefix } = await fleet(1);
@@ -126,7 +137,7 @@ describe.each(dialects)("safety of rollouts, %s", (dialect) => {
     const { json: shown } = await call<TargetFilterView>(r.targetFilters.setAutoAssign, dialect, assign({ proof: {} }));
     expect(shown.autoAssignSafety).toEqual({ proof: proofDefaults, skip: "assigned" });
     const bad = assign({ policy: unique("nobody") });
-    await refused(r.targetFilters.setAutoAssign, dialect, bad, unknown);
+    expect(pathsOf((await refused(r.targetFilters.setAutoAssign, dialect, bad, unknown)).json)).toEqual(["safety.policy"]);
     const only = await refused(r.targetFilters.setAutoAssign, dialect, assign({ proof: {} }, { type: "downloadonly" }), constraint);
     expect(pathsOf(only.json)).toEqual(["safety.proof"]);
     expect((await call<TargetFilterView>(r.targetFilters.get, dialect, at)).json.autoAssignSafety).toEqual(shown.autoAssignSafety);

@@ -1,4 +1,4 @@
-import { type ActionView, type RolloutView, routeTable as r } from "@harrier/contracts";
+import { type ActionView, type EventPage, eventsOfTopic, eventTypes, type RolloutView, routeTable as r } from "@harrier/contracts";
 import { unique } from "./build.ts";
 import { call, type Dialect } from "./call.ts";
 import { device, report } from "./device.ts";
@@ -83,7 +83,30 @@ export function watchedBuilder(dialect: Dialect) {
       return id === undefined ? undefined : await action(controllerId, id);
     }, 150_000);
 
+  /** Where the events that follow begin. */
+  const eventsFromNow = async () => (await call<EventPage>(r.events.list, dialect)).json.next;
+  /**
+   * Waits until so many events about the watch of an action have come, holds each against its published schema, and returns the kinds of all: `silence`
+   * for silence_changed.
+   */
+  const watchEvents = async (from: string, at: { controllerId: string; actionId: number }, count: number) => {
+    const { actionProofChanged, actionSilenceChanged, actionRetryChanged } = eventTypes;
+    const types = [actionProofChanged, actionSilenceChanged, actionRetryChanged].join(",");
+    const found: EventPage["content"] = [];
+    let after = from;
+    await eventually(async () => {
+      const { json } = await call<EventPage>(r.events.list, dialect, { query: { after, types, wait: 5, limit: 1_000 } });
+      after = json.next;
+      found.push(...json.content.filter(({ subject }) => subject === `targets/${at.controllerId}/actions/${at.actionId}`));
+      return found.length >= count;
+    }, 60_000);
+    for (const event of found) eventsOfTopic["action-events"].parse(event);
+    const kindOf = (type: string) => /([a-z]+)_changed/.exec(type)?.[1];
+    return found.map(({ type, sequence, data }) => ({ kind: kindOf(type), sequence: Number(sequence), safety: data["safety"] }));
+  };
+
   return {
+    ...{ eventsFromNow, watchEvents },
     ...{ rollouts, types, build, view, shownSet, showing, at, action, safety, safetyBecomes, proving, claimed },
     ...{ pollUntilProven, counts, attempts, nextAttempt },
   };

@@ -19,6 +19,7 @@ const passes: Partial<Record<FaultPoint, readonly number[]>> = {
   "management.delete-targets.after-commit": [],
   "controller.delete-targets.after-commit": [],
   // These points need a safety policy: safety-faults.long.test.ts tests them.
+  "controller.prove.after-commit": [],
   "controller.settle.before-commit": [],
   "controller.settle.after-commit": [],
   // These points need a message broker: dmf-fleet.long.test.ts tests them, and dmf.real.test.ts the dearest.

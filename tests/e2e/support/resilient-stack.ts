@@ -1,7 +1,7 @@
 import type { FaultPoint } from "@harrier/service";
 import { type RunningService, type ServiceName, type Stack, serviceNames } from "@harrier/stack";
 import { eventually, type Kafka, startKafka, twoOfEach } from "@harrier/testkit";
-import { actionEventFaults, type EventLog, followEvents, relayed, rolloutEventFaults } from "./events.ts";
+import { actionEventFaults, type EventLog, followEvents, relayed, rolloutEventFaults, shapeFaults } from "./events.ts";
 import { faultsOf } from "./invariants.ts";
 import { type JobAction, type JobOptions, runJob } from "./job.ts";
 import { allowTargetTokens, replicasOf } from "./replicas.ts";
@@ -80,7 +80,7 @@ function assemble(stack: Stack, { events, deaths, stop }: Parts): ResilientStack
     await eventually(() => {
       if (missing().length > 0) throw new Error("not yet");
     }, 20_000).catch(() => undefined);
-    return missing();
+    return [...missing(), ...shapeFaults(events.kept())];
   };
   return {
     stack,

@@ -12,6 +12,8 @@ export interface Scene {
   seconds?: readonly number[];
   /** A person tries every failed action again, and the devices succeed then. */
   byHand?: boolean;
+  /** Nothing that devices show is held against them, and a person decides about every claim: proven and refuted in turns. */
+  decided?: boolean;
 }
 
 /** How a scene ended: all actions, and how many targets there are of each kind. */
@@ -49,12 +51,17 @@ export async function showVersions(stack: Stack): Promise<void> {
 }
 
 /** Plays a rollout with a safety policy to its end, whatever dies meanwhile. */
-export async function playScene(stack: Stack, { lies, seconds = [], byHand = false }: Scene): Promise<SceneResult> {
+export async function playScene(stack: Stack, { lies, seconds = [], byHand = false, decided = false }: Scene): Promise<SceneResult> {
   const api = resilientAdmin(stack);
   const prefix = uniqueName("watched");
   const setId = await makeSet(api, prefix);
   const devices = await makeTargets(api, prefix);
-  const rolloutId = await makeRollout(api, prefix, setId);
+  const rolloutId = await makeRollout(
+    api,
+    prefix,
+    setId,
+    decided ? { ...safety, proof: { withinSeconds: 7_200, graceSeconds: 3_600 } } : safety,
+  );
   const fleet = (own: Scene["lies"]) => runFleet({ baseUrl: stack.baseUrl, devices, pollSeconds: 0.5, rangePieces: 1, fail: 0, ...own });
 
   let running = fleet(lies);
@@ -66,6 +73,14 @@ export async function playScene(stack: Stack, { lies, seconds = [], byHand = fal
         "w.stage = 3 and w.due_at > now() + interval '5 seconds' and a.last_modified_at < now() - interval '2 seconds'",
       );
       await pass(stack, rolloutId, step);
+    }
+    if (decided) {
+      await quiet(stack, rolloutId, "w.stage = 4");
+      await running.stop();
+      await decideAll(
+        api,
+        devices.map(({ controllerId }) => controllerId),
+      );
     }
     await quiet(stack, rolloutId, "false");
     if (byHand) {
@@ -120,7 +135,7 @@ async function makeTargets(api: ResilientAdmin, prefix: string): Promise<{ contr
   return devices;
 }
 
-async function makeRollout(api: ResilientAdmin, name: string, setId: number): Promise<number> {
+async function makeRollout(api: ResilientAdmin, name: string, setId: number, policy: object): Promise<number> {
   const body = {
     name,
     distributionSetId: setId,
@@ -128,7 +143,7 @@ async function makeRollout(api: ResilientAdmin, name: string, setId: number): Pr
     amountGroups: 1,
     errorCondition: { condition: "THRESHOLD", expression: "100" },
     startAt: 1,
-    safety,
+    safety: policy,
   };
   const find = async () => (await api.get<Page<{ id: number }>>(`rollouts?q=name==${name}`)).content[0];
   return (await api.create<{ id: number }>("rollouts", body, find)).id;
@@ -171,6 +186,18 @@ async function retryAll(api: ResilientAdmin, controllerIds: readonly string[]): 
     const { content } = await api.get<Page<{ id: number }>>(`${path}?limit=1&sort=id:ASC`);
     const { answer, repeated } = await api.settle(`${path}/${content[0]?.id}/retry`, { method: "POST", body: {} });
     if (answer.status !== 201 && !(repeated && answer.status === 409))
+      throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+}
+
+/** Says of every claim, in turns, that it is proven or refuted. Where an answer was lost, the claim may have been decided: then it is a conflict. */
+async function decideAll(api: ResilientAdmin, controllerIds: readonly string[]): Promise<void> {
+  for (const [n, controllerId] of controllerIds.entries()) {
+    const path = `targets/${controllerId}/actions`;
+    const { content } = await api.get<Page<{ id: number }>>(`${path}?limit=1`);
+    const body = { verdict: n % 2 === 0 ? "proven" : "refuted", remark: "seen in the lab" };
+    const { answer, repeated } = await api.settle(`${path}/${content[0]?.id}/proof`, { method: "POST", body });
+    if (answer.status !== 200 && !(repeated && answer.status === 409))
       throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 }

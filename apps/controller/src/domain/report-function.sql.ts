@@ -1,4 +1,4 @@
-import { type ActionStatusName, actionStatus, forceType, updateStatus } from "@harrier/contracts";
+import { type ActionStatusName, actionStatus, forceType, tally, updateStatus } from "@harrier/contracts";
 import { devicePrincipal } from "./codes.ts";
 import {
   channels,
@@ -151,16 +151,24 @@ export function recordChangeSql(v: {
   messages: string;
   code: string;
   occurred: string;
+  /** What its event says of the watch, or null; without it the change concerns none. */
+  safety?: string;
 }): string {
+  const item = `a.id, a.controller_id, a.revision + 1, a.status, ${v.status}, ${v.active}, a.force_type, a.weight, ${v.code},
+         nullif(${v.messages}, '{}'), (extract(epoch from ${v.occurred}) * 1000)::bigint, ${v.entry}`;
+  const items = v.safety
+    ? `case when ${v.safety} is null then json_build_array(
+         ${item}) else json_build_array(
+         ${item}, ${v.safety}) end`
+    : `json_build_array(
+         ${item})`;
   return `insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at)
 values (p_tenant, a.id, a.revision + 1, ${v.entry}, ${v.messages}, ${v.code}, ${v.occurred});
 
 insert into outbox (tenant_id, topic, type, common, items, traceparent)
 select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
        action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-       json_build_array(json_build_array(
-         a.id, a.controller_id, a.revision + 1, a.status, ${v.status}, ${v.active}, a.force_type, a.weight, ${v.code},
-         nullif(${v.messages}, '{}'), (extract(epoch from ${v.occurred}) * 1000)::bigint, ${v.entry})),
+       json_build_array(${items}),
        p_traceparent
   from (select 1) one
   left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;`;
@@ -204,6 +212,7 @@ declare
   v_from smallint;
   v_to smallint;
   v_tally smallint;
+  v_safety json;
 begin`;
 
 const lockTarget = `  -- the target's row is locked first: that is the lock order of the whole service
@@ -211,8 +220,14 @@ const lockTarget = `  -- the target's row is locked first: that is the lock orde
    where g.tenant_id = p_tenant and g.controller_id = p_controller_id for no key update of s;
   if not found then return 'targetNotFound'; end if;`;
 
+/**
+ * The limit of an action's entries. What ends a silence may exceed it, up to twice as many, as the server's entry of the silence does (contract beyond.md
+ * §1.4, §2): or a device whose quota is full would stay silent whatever it does.
+ */
+export const maxEntries = `p_max_entries * (case when a.tally = ${tally.silent} then 2 else 1 end)`;
+
 const quotas = `  if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
-  if not v_entries_free and p_max_entries > 0 and a.revision >= p_max_entries then return 'tooManyEntries'; end if;`;
+  if not v_entries_free and p_max_entries > 0 and a.revision >= ${maxEntries} then return 'tooManyEntries'; end if;`;
 
 // Last polls are written after the polls; the first one of a new device is stored with its first report at the latest.
 const firstPoll = `  if not exists (select from target_polls where tenant_id = p_tenant and target_id = t.target_id) then
@@ -241,7 +256,7 @@ function writes(): string {
     values (p_tenant, a.rollout_id, a.group_id, v_from, v_to, 1);
   end if;
 
-${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred" }), 2)}
+${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred", safety: "v_safety" }), 2)}
 ${firstPoll}
   return 'ok';`;
 }
@@ -274,6 +289,7 @@ ${quotas}
   end if;
   if a.policy_id is not null then
     select r.effect, r.tally into v_effect, v_tally from watch_report(p_tenant, a, t, v_next, v_entry, v_effect, p_code) r;
+    if v_tally <> a.tally then v_safety := tally_change(p_tenant, a, v_tally); end if;
   end if;
 
 ${indent(chain(effects), 2)}

@@ -1,7 +1,7 @@
 import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
 import { expiredWindowSql, maintenanceSql } from "./maintenance.sql.ts";
-import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
+import { findActionSql, indent, maxEntries, recordChangeSql } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*
@@ -36,6 +36,7 @@ export function retrieveFunctionSql(): string {
     messages: "array[v_text]",
     code: "null",
     occurred: "now()",
+    safety: "v_safety",
   });
   return `create or replace function retrieve_action(
   p_tenant int, p_controller_id text, p_action bigint,
@@ -52,6 +53,7 @@ declare
   v_next smallint;
   v_text text;
   v_locked boolean := false;
+  v_safety json;
 begin
   select g.id into v_target from targets g where g.tenant_id = p_tenant and g.controller_id = p_controller_id;
   if not found then outcome := 'targetNotFound'; return; end if;
@@ -65,7 +67,7 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
     if not (${visible}) then outcome := 'stateNotFound'; return; end if;
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_text := case p_resource ${recordedTexts} end;
-    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries)
+    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= ${maxEntries})
        or a.tally <> ${tally.silent} and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
                      and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
       v_text := null;
@@ -84,6 +86,7 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
   v_next := a.status;
   if v_text is not null then
     if p_resource = ${resources.indexOf("deployment")} then v_next := ${retrieved}; end if;
+    if a.tally <> ${tally.plain} then v_safety := tally_change(p_tenant, a, ${tally.plain}::smallint); end if;
     update actions
        set status = v_next, tally = ${tally.plain}, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()
      where tenant_id = p_tenant and id = a.id;

@@ -14,10 +14,10 @@ function writing(from: string): string {
      on conflict (tenant_id, target_id) do update set last_poll_at = greatest(p.last_poll_at, excluded.last_poll_at)
    ), counted as (
      update action_watches w
-        set polls = w.polls + 1, stage = 5, since = case when w.stage = 4 then now() else w.since end,
+        set polls = w.polls + 1, stage = 5, counts_from = p.polled_at + interval '1 second', since = case when w.stage = 4 then now() else w.since end,
             evidence_at = coalesce(w.evidence_at, now()), wants_polls = w.polls + 1 < w.polls_wanted,
             due_at = case when w.polls + 1 < w.polls_wanted then w.due_at else now() end
-       from (select c.tenant_id, c.action_id
+       from (select c.tenant_id, c.action_id, to_timestamp(u.polled_at / 1000) as polled_at
                from unnest($1::int[], $2::int[], $3::float8[]) as u (tenant_id, target_id, polled_at)
               cross join lateral (
                 select x.tenant_id, x.action_id from action_watches x
@@ -27,7 +27,8 @@ function writing(from: string): string {
               where exists (select from action_watches where wants_polls)) p
        join lateral (
          select x.tenant_id, x.action_id from action_watches x
-          where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls for update skip locked) l on true
+          where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls and x.counts_from <= p.polled_at
+            for update skip locked) l on true
       where w.tenant_id = l.tenant_id and w.action_id = l.action_id
    )
    ${notifyPolled(
@@ -40,8 +41,8 @@ function writing(from: string): string {
 
 /**
  * Writes many last polls at once. They are sorted by id, so that two replicas cannot deadlock; GREATEST keeps the later of two, whichever
- * is written last. What is awaited of claims counts polls here (contract beyond.md §1.3), one at most for each flush; a watch that is locked is being
- * decided right now and is skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with
+ * is written last. What is awaited of claims counts polls here (contract beyond.md §1.3); the next one that counts is a second later, whichever replica
+ * gets it. A watch that is locked is being decided right now, or counted by another replica, and is skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with
  * auto-assignment queries the last poll.
  */
 export const writeLastPolls = statement<LastPollColumns, never>(

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Device } from "../device.ts";
 import { deviceAddress } from "./device-address.ts";
-import type { PollRow } from "./poll.sql.ts";
+import { type PollRow, pollStatements } from "./poll.sql.ts";
 import { contentHash, linksOf } from "./poll.ts";
 
 const device: Device = {
@@ -89,4 +89,10 @@ test("the address comes from what the gateway forwards", () => {
   expect(deviceAddress("::ffff:10.0.0.7")).toBe("http://10.0.0.7");
   expect(deviceAddress("2001:db8::1")).toBe("http://[2001:db8::1]");
   expect(deviceAddress("javascript:alert(1)")).toBeNull();
+});
+
+test("a poll asks nothing about watches, attempts and policies (contract beyond.md §1)", () => {
+  for (const { text } of [pollStatements(), pollStatements("1 as override")].flatMap(({ one, many }) => [one, many])) {
+    expect(text).not.toMatch(/watch|tally|polic|attempt|retr/);
+  }
 });

@@ -15,7 +15,11 @@ interface Deps {
 }
 
 /** A person decides about a claim, or about a proven update that is still watched (contract beyond.md §1.4); otherwise 409 actionNotProving. */
-export async function proveAction(deps: Deps, request: ProveActionRequest, ctx: CallContext): Promise<Record<string, never>> {
+export async function proveAction(
+  deps: Pick<Deps, "db" | "fault">,
+  request: ProveActionRequest,
+  ctx: CallContext,
+): Promise<Record<string, never>> {
   const { tenantId, tenant, subject } = ctx.principal;
   const { controllerId, proven, remark } = request;
   const id = storableId(request.actionId);
@@ -31,11 +35,15 @@ export async function proveAction(deps: Deps, request: ProveActionRequest, ctx: 
     subject,
     ctx.traceparent ?? null,
   ]);
+  await deps.fault("controller.prove.after-commit");
   if (row?.outcome === "ok") return {};
   throw errorOf(row?.outcome, request);
 }
 
-/** Tries a failed action again at once (contract beyond.md §3); one that has a successor, or cannot be tried now, is 409 actionNotRetryable. */
+/**
+ * Tries a failed action again at once (contract beyond.md §3), also in a paused rollout; one that has a successor, or cannot be tried now, is 409
+ * actionNotRetryable, which says why.
+ */
 export async function retryAction(deps: Deps, request: RetryActionRequest, ctx: CallContext): Promise<RetryActionResponse> {
   const { tenantId, tenant, subject } = ctx.principal;
   const max = deps.limits(tenantId).ACTIONS_PER_TARGET_MAX_COUNT;
@@ -55,6 +63,13 @@ export async function retryAction(deps: Deps, request: RetryActionRequest, ctx: 
   throw errorOf(outcome, request);
 }
 
+const notRetryable = {
+  notRetryable: "Only a failed action without a successor can be tried again.",
+  stopped: "The rollout of the action is stopped.",
+  set: "The distribution set of the action is no longer valid.",
+  other: "The target has another action under way, or another distribution set is assigned to it.",
+};
+
 function errorOf(outcome: ProveOutcome | RetryOutcome | undefined, request: { controllerId: string; actionId: number }): HarrierError {
   switch (outcome) {
     case "targetNotFound":
@@ -66,7 +81,10 @@ function errorOf(outcome: ProveOutcome | RetryOutcome | undefined, request: { co
     case "notProving":
       return new HarrierError("actionNotProving", "Nothing is awaited of this action that a person could decide.");
     case "notRetryable":
-      return new HarrierError("actionNotRetryable", "Only a failed action without a successor can be tried again.");
+    case "stopped":
+    case "set":
+    case "other":
+      return new HarrierError("actionNotRetryable", notRetryable[outcome]);
     default:
       return new HarrierError("internal");
   }

@@ -23,8 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 afterEach(async () => {
-  for (const rolloutId of rollouts)
+  for (const rolloutId of rollouts) {
     expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
@@ -73,6 +75,8 @@ test("beyond 2.2 it fetches the update after all: running, downloading, with a n
   expect(await fleet.retrieve(device, action)).toBe("ok");
   expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, silent: false, stage: "downloading" });
   expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("silence_changed");
+  expect(await fleet.lastSafety(action)).toEqual({ silent: false, attempt: 1 });
   await fleet.later(action, 1201);
   await fleet.settle();
   expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
@@ -96,6 +100,38 @@ test("beyond 2.3, 2.4 proceeding begins the installation, and further progress d
   expect(await fleet.state(action)).toMatchObject({ tally: tally.silent, stage: "installing" });
 });
 
+test("beyond 2.2 a download begins the stage of downloads, and ends a silence, too", async () => {
+  const { rolloutId, action } = await silent();
+  await fleet.downloads(action);
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, silent: false, stage: "downloading" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("silence_changed");
+  await fleet.later(action, 1190);
+  await fleet.downloads(action); // within its stage it begins no clock anew
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("status_reported");
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain });
+  await fleet.later(action, 11);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent, stage: "downloading" });
+});
+
+test.each([
+  ["retrieval", (device: string, action: number) => fleet.retrieve(device, action, 2)],
+  ["report", (device: string, action: number) => fleet.report(device, action, "proceeding", "none", null, 2)],
+] as const)("beyond 2.2 a %s ends a silence where the quota of entries is full, up to twice as many", async (_what, speak) => {
+  const { device, action } = await silent(); // two entries: the start, and the silence
+  expect(await speak(device, action)).toBe("ok");
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.plain, silent: false });
+  expect(await fleet.report(device, action, "proceeding", "none", null, 2)).toBe("tooManyEntries");
+  await fleet.later(action, 1801);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
+  await speak(device, action); // four entries
+  expect(await fleet.state(action)).toMatchObject({ tally: tally.silent });
+  expect(await fleet.report(device, action, "closed", "success", null, 2)).toBe("ok");
+});
+
 test("beyond 2.5 a mere poll leaves it silent", async () => {
   const { targetId, action } = await silent();
   await fleet.polls(targetId, 2);
@@ -110,6 +146,7 @@ test.each([
   await fleet.report(device, action, "closed", result);
   expect(await fleet.state(action)).toMatchObject({ status, tally: tally.plain, stage: null });
   expect(await progressOf(fixture, rolloutId)).toEqual(counts);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("silence_changed");
 });
 
 test("beyond 2.6 silent, then a claim that must be proven", async () => {
@@ -117,6 +154,7 @@ test("beyond 2.6 silent, then a claim that must be proven", async () => {
   await fleet.report(device, action);
   expect(await fleet.state(action)).toMatchObject({ tally: tally.proving, stage: "rebooting", silent: false });
   expect(await fleet.beside(rolloutId)).toEqual([1, 0, 0]);
+  expect(await fleet.lastSafety(action)).toEqual({ proof: "proving", silent: false, attempt: 1 });
 });
 
 test("beyond 2.10 given up: an error with its reason, and a late report finds it closed", async () => {

@@ -14,7 +14,9 @@ export type Step =
   | { kind: "shows"; what: "new" | "old" | "else" }
   | { kind: "runs"; same: boolean }
   | { kind: "time"; seconds: number }
-  | { kind: "person"; proven: boolean };
+  | { kind: "person"; proven: boolean }
+  /** Another action of the target is claimed. */
+  | { kind: "another" };
 
 interface Watch {
   stage: WatchStage;
@@ -32,8 +34,10 @@ interface Watch {
 export interface Model {
   status: "RUNNING" | "RETRIEVED" | "FINISHED" | "ERROR";
   active: boolean;
-  tally: "plain" | "proving" | "silent";
-  ended: "proven" | "unproven" | "refuted" | "timeout" | null;
+  tally: "plain" | "proving" | "void" | "silent" | "retrying";
+  ended: "proven" | "unproven" | "refuted" | "void" | "timeout" | null;
+  /** Its next attempt has begun, and nothing more is asked of this one. */
+  succeeded: boolean;
   assigned: "new" | null;
   installed: "new" | "before";
   target: "pending" | "in_sync" | "error";
@@ -45,6 +49,8 @@ export interface Model {
 
 /** Limits lie between multiples of a minute, and only whole minutes pass, so that the time that a test takes decides nothing. */
 const limitSeconds = 90;
+/** With the tenth that it may be earlier or later, this lies between two and three minutes. */
+const retrySeconds = 150;
 
 export const anyPolicy: fc.Arbitrary<ResolvedPolicy> = fc
   .record({
@@ -54,8 +60,10 @@ export const anyPolicy: fc.Arbitrary<ResolvedPolicy> = fc
     onExpiry: fc.constantFrom("error" as const, "success" as const),
     watchHours: fc.constantFrom(0, 1),
     giveUp: fc.boolean(),
+    fetches: fc.boolean(),
+    retry: fc.constantFrom(undefined, undefined, { onSilent: false }, { onSilent: true }),
   })
-  .map(({ alive, polls, minutes, onExpiry, watchHours, giveUp }) => ({
+  .map(({ alive, polls, minutes, onExpiry, watchHours, giveUp, fetches, retry }) => ({
     skip: "assigned" as const,
     proof: {
       require: alive ? ("alive" as const) : ("version" as const),
@@ -66,7 +74,14 @@ export const anyPolicy: fc.Arbitrary<ResolvedPolicy> = fc
       watchHours,
       expected: alive ? [] : [{ key: "sw_version", value: "1.3", match: "exact" as const }],
     },
+    ...(retry && {
+      retry: {
+        ...{ max: 1, delaySeconds: retrySeconds, backoff: 1, maxDelaySeconds: retrySeconds },
+        ...{ withoutCode: true, waitingCounts: "running" as const, ...retry },
+      },
+    }),
     limits: {
+      ...(fetches ? { notFetchedSeconds: limitSeconds } : {}),
       downloadingSeconds: limitSeconds,
       installingSeconds: limitSeconds,
       count: "error" as const,
@@ -110,6 +125,7 @@ export const started: Model = {
   assigned: "new",
   installed: "before",
   target: "pending",
+  succeeded: false,
   watch: {
     stage: "notFetched",
     silent: false,
@@ -143,6 +159,8 @@ export function take(model: Model, policy: ResolvedPolicy, step: Step): Model {
       return carryOut(model, policy, step.same ? "match" : "contradiction");
     case "person":
       return carryOut(model, policy, step.proven ? "personProven" : "personRefuted");
+    case "another":
+      return carryOut(model, policy, "otherClaimed");
     case "time":
       return { ...model, now: model.now + step.seconds };
   }
@@ -152,9 +170,8 @@ const proofOf = (policy: ResolvedPolicy) => policy.proof as NonNullable<Resolved
 const isOpen = ({ stage }: Watch): boolean => watchStageCode(stage) <= 3;
 
 function limitOf({ stage }: Watch, policy: ResolvedPolicy): number {
-  const seconds = { downloading: policy.limits?.downloadingSeconds, installing: policy.limits?.installingSeconds } as Partial<
-    Record<WatchStage, number>
-  >;
+  const { notFetchedSeconds: notFetched, downloadingSeconds: downloading, installingSeconds: installing } = policy.limits ?? {};
+  const seconds = { notFetched, downloading, installing } as Partial<Record<WatchStage, number>>;
   return seconds[stage] ?? Number.POSITIVE_INFINITY;
 }
 
@@ -174,6 +191,7 @@ function dueAt(watch: Watch, policy: ResolvedPolicy): number {
     return Math.min(stageEnds, watch.began + (policy.limits?.giveUpSeconds ?? Number.POSITIVE_INFINITY));
   }
   if (watch.stage === "watched") return watch.since + watchHours * 3_600;
+  if (watch.stage === "retryWait") return watch.since + retrySeconds;
   const proven =
     watch.stage === "observing" && watch.polls >= pollsWanted(policy)
       ? (watch.evidenceAt ?? 0) + stable.minutes * 60
@@ -184,8 +202,10 @@ function dueAt(watch: Watch, policy: ResolvedPolicy): number {
 function report(model: Model, policy: ResolvedPolicy, { execution, result }: Extract<Step, { kind: "report" }>): Model {
   const { now, watch } = model;
   if (execution === "closed") {
-    if (result === "failure")
-      return { ...model, status: "ERROR", active: false, tally: "plain", assigned: null, target: "error", watch: null, lastEntry: "ERROR" };
+    if (result === "failure") {
+      const failed = { status: "ERROR", active: false, assigned: null, target: "error", lastEntry: "ERROR" } as const;
+      return { ...model, ...failed, ...(policy.retry ? waiting(watch as Watch, now) : { tally: "plain", watch: null }) };
+    }
     const alive = proofOf(policy).require === "alive";
     const claim = {
       claimedAt: now,
@@ -201,6 +221,11 @@ function report(model: Model, policy: ResolvedPolicy, { execution, result }: Ext
   const stage = stageAfter((watch as Watch).stage, entry);
   const status = execution === "proceeding" ? "RUNNING" : model.status;
   return { ...model, status, tally: "plain", lastEntry: entry, watch: heard(watch as Watch, stage, now) };
+}
+
+/** The action has failed and waits for its next attempt. */
+function waiting(watch: Watch, now: number): Pick<Model, "tally" | "watch"> {
+  return { tally: "retrying", watch: { ...watch, stage: "retryWait", silent: false, since: now, wantsPolls: false } };
 }
 
 /** The device was heard of: it is not silent, and its stage begins again where it was. */
@@ -237,7 +262,8 @@ function carryOut(model: Model, policy: ResolvedPolicy, event: WatchEvent): Mode
     stageOver: now >= watch.since + limit,
     silent: watch.silent,
   });
-  const failed = { status: "ERROR", active: false, tally: "plain", assigned: null, target: "error", watch: null } as const;
+  const after = policy.retry?.onSilent ? waiting(watch, now) : ({ tally: "plain", watch: null } as const);
+  const failed = { status: "ERROR", active: false, assigned: null, target: "error", ...after } as const;
   const succeeded = { status: "FINISHED", tally: "plain", installed: "new", target: "in_sync" } as const;
   switch (verdict) {
     case "observe":
@@ -274,6 +300,11 @@ function carryOut(model: Model, policy: ResolvedPolicy, event: WatchEvent): Mode
       return { ...model, ...failed, ended: "timeout" };
     case "silence":
       return { ...model, tally: "silent", watch: { ...watch, silent: true }, lastEntry: "WARNING" };
+    case "void":
+      return { ...model, tally: "void", ended: "void", watch: null };
+    case "retry":
+      // A new action, with its set assigned again.
+      return { ...model, tally: "plain", watch: null, assigned: "new", target: "pending", succeeded: true };
     case "end":
       return { ...model, watch: null };
     default:

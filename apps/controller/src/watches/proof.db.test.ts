@@ -14,6 +14,7 @@ import {
   seedMembers,
 } from "../commands.fixture.ts";
 import { seedActions, seedTargets } from "../device.fixture.ts";
+import { createLastPolls } from "../poll/last-polls.ts";
 import { policy, proof, watchedFleet } from "./watches.fixture.ts";
 
 let fixture: CommandsFixture;
@@ -28,8 +29,10 @@ afterAll(() => fixture.close());
 
 // Whatever a test has done: counts are those of the actions, and histories and events have no gap.
 afterEach(async () => {
-  for (const rolloutId of rollouts)
+  for (const rolloutId of rollouts) {
     expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
@@ -269,13 +272,24 @@ test("beyond 1.19 two watches of one target that are due together are settled in
   expect(await fleet.state(newer)).toMatchObject({ status: RUNNING, tally: tally.silent, silent: true });
 });
 
-test("beyond 1.20 many polls of one flush count once", async () => {
-  const { device, action, targetId } = await one(policy({ proof: proof() }));
+test("beyond 1.20 a hundred polls of one second at two replicas count once, and one of the next second counts again", async () => {
+  const { device, action, targetId } = await one(policy({ proof: proof({ stable: { polls: 9, minutes: 0 } }) }));
   await fleet.report(device, action);
   await fleet.shows(device, { sw_version: "1.3" });
-  await fleet.polls(targetId);
-  const { rows } = await fixture.db.pool.query("select polls from action_watches where action_id = $1", [action]);
-  expect(rows).toEqual([{ polls: 1 }]);
+  const replicas = [createLastPolls({ pool: fixture.db.pool }), createLastPolls({ pool: fixture.db.pool })];
+  const first = Date.now() + 1;
+  const poll = async (at: number) => {
+    for (const replica of replicas) replica.record(1, targetId, at);
+    await Promise.all(replicas.map((replica) => replica.flush()));
+  };
+  const counted = async () =>
+    (await fixture.db.pool.query("select polls from action_watches where action_id = $1", [action])).rows[0].polls;
+  for (let n = 0; n < 100; n += 1) await poll(first + n * 9);
+  expect(await counted()).toBe(1);
+  await poll(first + 1_000);
+  expect(await counted()).toBe(2);
+  await poll(first + 1_999);
+  expect(await counted()).toBe(2);
 });
 
 test("beyond 1.22 a person decides about what is proving, and about nothing else", async () => {

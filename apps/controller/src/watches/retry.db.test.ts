@@ -25,8 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 afterEach(async () => {
-  for (const rolloutId of rollouts)
+  for (const rolloutId of rollouts) {
     expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
   expect(await brokenSequences(fixture)).toEqual([]);
 });
 
@@ -42,15 +44,7 @@ const retry = (change: Partial<NonNullable<ResolvedPolicy["retry"]>> = {}): NonN
   ...change,
 });
 
-async function rolloutRow(id: number, status: string): Promise<void> {
-  await fixture.database.db("rollout-engine").pool.query(
-    `insert into rollouts (tenant_id, id, name, target_filter, set_id, set_name, set_version, set_type_id, migration_step, force_type, status,
-                           created_by, last_modified_by)
-     values (1, $1::bigint, 'r' || $1::bigint, 'x', 100, 's', '1', 1, false, 1, $2, 'a', 'a') on conflict do nothing`,
-    [id, status],
-  );
-  await fixture.database.db("rollout-engine").pool.query("update rollouts set status = $2 where tenant_id = 1 and id = $1", [id, status]);
-}
+const rolloutRow = (id: number, status: string) => fleet.rolloutIs(id, status);
 
 async function one(change: Partial<ResolvedPolicy> = { retry: retry() }) {
   next += 1;
@@ -87,6 +81,8 @@ test("beyond 3.1 a code in the range: a second action after the delay", async ()
   expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
   expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
   expect(await progressOf(fixture, rolloutId)).toEqual([0, 1, 0, 0, 0]);
+  expect((await fleet.eventTypes(action)).at(-1)).toBe("retry_changed");
+  expect(await fleet.lastSafety(action)).toEqual({ attempt: 1, nextAttemptAt: expect.any(Number) });
   await fleet.settle();
   expect(await successor(action)).toBeUndefined();
   await fleet.later(action, 12);
@@ -222,6 +218,48 @@ test("beyond 3.14 by hand, twice at once: one action and one error", async () =>
   const answers = await Promise.allSettled([fleet.retry(device, action), fleet.retry(device, action)]);
   expect(answers.filter((a) => a.status === "fulfilled")).toHaveLength(1);
   expect(answers.find((a) => a.status === "rejected")).toMatchObject({ reason: { code: "actionNotRetryable" } });
+  expect(await successor(action)).toMatchObject({ attempt: 2 });
+});
+
+test("beyond 3.14 by hand at once in a paused rollout, and not in a stopped one, which is said", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  await rolloutRow(rolloutId, "paused");
+  await fleet.retry(device, action);
+  const second = await successor(action);
+  expect(second).toMatchObject({ attempt: 2 });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
+  await fail(device, second?.id ?? 0);
+  await rolloutRow(rolloutId, "stopping");
+  const refused = { code: "actionNotRetryable", message: "The rollout of the action is stopped." };
+  await expect(fleet.retry(device, second?.id ?? 0)).rejects.toMatchObject(refused);
+  // A stop whose status is not seen yet has closed the fence.
+  await rolloutRow(rolloutId, "running");
+  await fixture.actions.closeFence({ rolloutId, epoch: 1 }, contextOf());
+  await expect(fleet.retry(device, second?.id ?? 0)).rejects.toMatchObject(refused);
+  expect(await successor(second?.id ?? 0)).toBeUndefined();
+});
+
+test("beyond 3.7 by hand, another assignment is said to be in the way", async () => {
+  const { device, action } = await one({ retry: retry({ codes: [] }) });
+  await fail(device, action);
+  await fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(device)], initiator: "admin" }, contextOf());
+  await expect(fleet.retry(device, action)).rejects.toMatchObject({ message: expect.stringContaining("another action under way") });
+});
+
+test("beyond 3.5 while its tenant is suspended nothing happens, and afterwards it goes on", async () => {
+  const { rolloutId, device, action } = await one();
+  await fail(device, action);
+  const tenantIs = (status: string) =>
+    fixture.database.db("management").pool.query("update tenants set status = $1 where tenant_id = 1", [status]);
+  await tenantIs("suspended");
+  await fleet.later(action, 12);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ status: ERROR, tally: tally.retrying, stage: "retryWait" });
+  expect(await fleet.beside(rolloutId)).toEqual([0, 0, 1]);
+  await tenantIs("active");
+  await fleet.later(action, 61);
+  await fleet.settle();
   expect(await successor(action)).toMatchObject({ attempt: 2 });
 });
 

@@ -66,7 +66,9 @@ export const proveAction = statement<
 >("controller.prove_action", "select prove_action($1, $2, $3, $4, $5, $6, $7::bigint[], $8, $9) as outcome");
 
 /** `ready` answers a call without an id: the action can be tried again, and nothing has changed. */
-export type RetryOutcome = "ok" | "ready" | "targetNotFound" | "actionNotFound" | "foreign" | "notRetryable" | "tooManyActions";
+export type RetryOutcome =
+  | ("ok" | "ready" | "targetNotFound" | "actionNotFound" | "foreign")
+  | ("notRetryable" | "tooManyActions" | "stopped" | "set" | "other");
 
 export const retryAction = statement<
   [

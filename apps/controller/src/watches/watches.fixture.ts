@@ -1,4 +1,5 @@
-import { type QuotaLimits, type ResolvedPolicy, type WatchStage, watchStages } from "@harrier/contracts";
+import { type QuotaLimits, type ResolvedPolicy, tally, type WatchStage, watchStages } from "@harrier/contracts";
+import { cloudEventOf } from "@harrier/events";
 import { type CommandsFixture, chunkOf, contextOf, runGroup, seedMembers } from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
 import { executions, results } from "../domain/transitions.ts";
@@ -42,7 +43,27 @@ export function watchedFleet(fixture: CommandsFixture) {
     fault: (name: string) => fixture.faults.push(name),
     now: Date.now,
   };
+  async function events(actionId: number) {
+    const { rows } = await pool.query(
+      `select o.id::text, o.txid::text, o.topic, o.type, o.common, json_build_array(i.item) as items, o.traceparent, 0 as at
+         from outbox o cross join lateral json_array_elements(o.items) as i (item)
+        where o.topic = 'action-events' and (i.item ->> 0)::bigint = $1 order by (i.item ->> 2)::int`,
+      [actionId],
+    );
+    return rows.map((row) => cloudEventOf("controller", row, 0));
+  }
   return {
+    /** Stores the status of a rollout, as its engine does. */
+    async rolloutIs(id: number, status: string): Promise<void> {
+      const engine = fixture.database.db("rollout-engine").pool;
+      await engine.query(
+        `insert into rollouts (tenant_id, id, name, target_filter, set_id, set_name, set_version, set_type_id, migration_step, force_type, status,
+                               created_by, last_modified_by)
+         values (1, $1::bigint, 'r' || $1::bigint, 'x', 100, 's', '1', 1, false, 1, $2, 'a', 'a') on conflict do nothing`,
+        [id, status],
+      );
+      await engine.query("update rollouts set status = $2 where tenant_id = 1 and id = $1", [id, status]);
+    },
     /** Starts a rollout of the set on new targets; returns their actions in order. */
     async start(rolloutId: number, targetIds: number[], safety: string, change: { setId?: number } = {}): Promise<number[]> {
       await seedTargets(
@@ -60,17 +81,19 @@ export function watchedFleet(fixture: CommandsFixture) {
       execution = "closed",
       result = "success",
       code: number | null = null,
+      maxEntries = 0,
     ): Promise<string> {
       const { rows } = await pool.query(
-        "select report(1, $1, $2, 0::smallint, $3::smallint, $4::smallint, $5, '{}', now(), 0, 0, 'DEFAULT', null) as outcome",
-        [controllerId, actionId, executions.indexOf(execution as never), results.indexOf(result as never), code],
+        "select report(1, $1, $2, 0::smallint, $3::smallint, $4::smallint, $5, '{}', now(), $6, 0, 'DEFAULT', null) as outcome",
+        [controllerId, actionId, executions.indexOf(execution as never), results.indexOf(result as never), code, maxEntries],
       );
       return rows[0].outcome;
     },
-    async retrieve(controllerId: string, actionId: number): Promise<string> {
-      const { rows } = await pool.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, 0, 'DEFAULT', null, true)", [
+    async retrieve(controllerId: string, actionId: number, maxEntries = 0): Promise<string> {
+      const { rows } = await pool.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, $3, 'DEFAULT', null, true)", [
         controllerId,
         actionId,
+        maxEntries,
       ]);
       return rows[0].outcome;
     },
@@ -90,8 +113,12 @@ export function watchedFleet(fixture: CommandsFixture) {
       ]);
       return rows[0].outcome;
     },
+    /** Polls so many times, a second apart, as if the time of earlier ones had passed. */
     async polls(targetId: number, times = 1): Promise<void> {
       for (let n = 0; n < times; n += 1) {
+        await pool.query("update action_watches set counts_from = counts_from - interval '1 second' where target_id = $1 and polls > 0", [
+          targetId,
+        ]);
         const lastPolls = createLastPolls({ pool });
         // The database has microseconds: a poll of the millisecond in which the watch began would seem to be before it.
         lastPolls.record(1, targetId, Date.now() + 1);
@@ -129,13 +156,23 @@ export function watchedFleet(fixture: CommandsFixture) {
         ]);
       return rows[0] === undefined ? [0, 0, 0] : Object.values(rows[0]);
     },
-    async eventTypes(actionId: number): Promise<string[]> {
+    /** The same, counted over the actions themselves. */
+    async countedBeside(rolloutId: number): Promise<number[]> {
       const { rows } = await pool.query(
-        `select o.type from outbox o cross join lateral json_array_elements(o.items) as i (item)
-          where o.topic = 'action-events' and (i.item ->> 0)::bigint = $1 order by (i.item ->> 2)::int`,
-        [actionId],
+        `select array_agg((select count(*) from actions a where a.tenant_id = 1 and a.rollout_id = $1 and a.retried_by is null and a.tally = t)
+                  order by n) as counts from unnest($2::int[]) with ordinality as x (t, n)`,
+        [rolloutId, [tally.proving, tally.silent, tally.retrying]],
       );
-      return rows.map((row) => row.type.replace("io.update.action.", "").replace(".v1", ""));
+      return rows[0].counts;
+    },
+    /** The types of the action's events, as they are sent. */
+    async eventTypes(actionId: number): Promise<string[]> {
+      return (await events(actionId)).map(({ type }) => type.replace("io.update.action.", "").replace(".v1", ""));
+    },
+    /** What the action's last event says of its watch. */
+    async lastSafety(actionId: number): Promise<unknown> {
+      const [last] = (await events(actionId)).slice(-1);
+      return (last?.["data"] as { safety?: unknown } | undefined)?.safety;
     },
     async lastText(actionId: number): Promise<string> {
       const { rows } = await pool.query("select messages from action_history where action_id = $1 order by revision desc limit 1", [
@@ -143,6 +180,8 @@ export function watchedFleet(fixture: CommandsFixture) {
       ]);
       return rows[0].messages[0];
     },
+    downloads: (actionId: number) =>
+      fixture.actions.noteDownloads({ downloads: [{ tenantId: 1, actionId, path: "/file", at: Date.now() }] }, contextOf()),
     prove: (controllerId: string, actionId: number, proven: boolean) =>
       fixture.actions.proveAction({ controllerId, actionId, proven, remark: "seen in the lab" }, contextOf()),
     retry: (controllerId: string, actionId: number) => fixture.actions.retryAction({ controllerId, actionId }, contextOf()),

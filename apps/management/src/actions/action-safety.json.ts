@@ -3,6 +3,8 @@ import { optional } from "@harrier/query";
 
 /** What is known of the safety of an action; null for one that has no policy and was never tried again. */
 export interface ActionSafetyRow {
+  /** Only an answer with one action has it. */
+  seen?: { key: string; value: string }[] | null;
   tally: number;
   outcome: number | null;
   attempt: number;
@@ -40,7 +42,7 @@ export function actionSafetyJson(row: ActionSafetyRow, policy: ResolvedPolicy | 
     ...optional("since", watch?.since),
     ...optional("silentSince", watch?.silent ? silentSince(watch, policy) : null),
     ...optional(waits ? "nextAttemptAt" : "dueAt", watch?.dueAt),
-    ...(isProof && { proof: { state: ended.end as ProofState, by: ended.by, ...(watch && proofOf(watch, policy)) } }),
+    ...(isProof && { proof: { state: ended.end as ProofState, by: ended.by, ...(watch && proofOf(watch, policy, row.seen)) } }),
     ...(ended && reasons.includes(ended.end) && { reason: ended.end as NonNullable<ActionSafetyView["reason"]> }),
     ...optional("retryOf", row.retryOf),
     ...optional("retriedBy", row.retriedBy),
@@ -56,7 +58,7 @@ function silentSince({ stage, since }: WatchRow, policy: ResolvedPolicy | null):
   return seconds === undefined ? null : since + seconds * 1_000;
 }
 
-function proofOf({ claimedAt, evidenceAt, polls }: WatchRow, policy: ResolvedPolicy | null) {
+function proofOf({ claimedAt, evidenceAt, polls }: WatchRow, policy: ResolvedPolicy | null, seen: ActionSafetyRow["seen"]) {
   if (claimedAt === null) return {};
   const proof = policy?.proof;
   return {
@@ -64,6 +66,6 @@ function proofOf({ claimedAt, evidenceAt, polls }: WatchRow, policy: ResolvedPol
     ...optional("evidenceAt", evidenceAt),
     polls,
     ...(proof && { deadline: claimedAt + proof.withinSeconds * 1_000 }),
-    ...(proof && proof.expected.length > 0 && { expected: proof.expected }),
+    ...(proof && proof.expected.length > 0 && { expected: proof.expected, ...optional("seen", seen) }),
   };
 }

@@ -34,7 +34,7 @@ export function actionJson(view: View, row: ActionRow, { now, full }: ActionShow
     ...optional("lastStatusCode", row.lastStatusCode),
     ...optional("maintenanceWindow", maintenanceWindow(row, now)),
     ...named(row),
-    ...optional("safety", row.safety && actionSafetyJson(row.safety, row.policy ?? null, full)),
+    ...optional("safety", row.safety && actionSafetyJson({ ...row.safety, seen: row.seen ?? null }, row.policy ?? null, full)),
     _links: { self: { href: self }, ...(full ? fullLinks(view.base, self, { row, cancelled: state.type === "cancel" }) : {}) },
   };
 }

@@ -30,6 +30,8 @@ export interface ActionRow extends AuditRow {
   safety: ActionSafetyRow | null;
   /** Only an answer with one action needs it. */
   policy?: ResolvedPolicy | null;
+  /** The attributes of the target that the policy expects, as the device has sent them. */
+  seen?: { key: string; value: string }[] | null;
 }
 
 /** A message may be as long as a report: rows show so many characters of it. */
@@ -85,6 +87,13 @@ const columns: Columns = {
 const fullColumns: Columns = {
   ...columns,
   policy: "(select p.body from controller.action_policies_v1 p where p.tenant_id = t.tenant_id and p.id = t.policy_id)",
+  seen: `case when t.policy_id is not null then (
+    select json_agg(json_build_object('key', x.key, 'value', x.value) order by x.key)
+      from controller.action_watches_v1 w
+      join controller.action_policies_v1 p on p.tenant_id = w.tenant_id and p.id = w.policy_id
+      join controller.target_attributes_v1 x on x.tenant_id = w.tenant_id and x.target_id = w.target_id
+           and x.key in (select e ->> 'key' from jsonb_array_elements(p.body #> '{proof,expected}') e)
+     where w.tenant_id = t.tenant_id and w.action_id = t.id) end`,
 };
 
 // The join is a left one because the set or the rollout may be gone; the target exists for as long as its action does.

@@ -30,7 +30,10 @@ export const findSafetyPolicy = statement<[tenantId: number, id: number], Safety
   `select ${selectList(columns)} from safety_policies p where p.tenant_id = $1 and p.id = $2`,
 );
 
-/** The creations of policies of one tenant run one after the other, so that each sees all that count against the limit. */
+/**
+ * The creations of policies of one tenant run one after the other, so that each sees all that count against the limit; and so do those of changes that
+ * take a name away, with the changes of its settings.
+ */
 export const lockTenantForPolicy = statement<[tenantId: number], unknown>(
   "management.lock_tenant_for_policy",
   "select from tenants where tenant_id = $1 for no key update",
@@ -45,6 +48,20 @@ export const insertSafetyPolicies = statement<[tenantId: number, rows: string, a
    select $1, i.id, i.name, i.description, i.safety, $3, $3 from input i
     where (select count(*) from safety_policies o where o.tenant_id = $1) + i.n <= ${maxSafetyPolicies} order by i.id
    returning ${selectList(columns)}`,
+);
+
+/** Says whether the setting `safety.default` names a policy. */
+export const isDefaultPolicy = statement<[tenantId: number, id: number], { name: string }>(
+  "management.is_default_safety_policy",
+  `select p.name from safety_policies p
+     join settings s on s.tenant_id = p.tenant_id and s.key = 'safety.default' and lower(s.value #>> '{}') = lower(p.name)
+    where p.tenant_id = $1 and p.id = $2`,
+);
+
+/** Finds a policy by its name, in any case. */
+export const findPolicyByName = statement<[tenantId: number, name: string], { id: number }>(
+  "management.find_safety_policy_by_name",
+  "select p.id from safety_policies p where p.tenant_id = $1 and lower(p.name) = lower($2)",
 );
 
 /** Changes a policy; members that are null stay as they are. There is no row where it does not exist. */

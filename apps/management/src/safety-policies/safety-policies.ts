@@ -1,6 +1,6 @@
 import { freezeSafety, maxSafetyPolicies, type SafetyPolicyCreate, type SafetyPolicyUpdate } from "@harrier/contracts";
-import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
-import { entityNotFound, quotaExceeded } from "@harrier/errors";
+import { type Database, type IdBlocks, inTransaction, type Queryable, run, runCount, runOne } from "@harrier/db";
+import { entityNotFound, HarrierError, quotaExceeded } from "@harrier/errors";
 import { type IfMatch, unmatched } from "@harrier/query";
 import type { Actor } from "@harrier/rpc";
 import { takeIds } from "../lists/ids.ts";
@@ -8,6 +8,7 @@ import {
   deleteSafetyPolicy,
   findSafetyPolicy,
   insertSafetyPolicies,
+  isDefaultPolicy,
   listSafetyPolicies,
   lockTenantForPolicy,
   type SafetyPolicyRow,
@@ -51,7 +52,10 @@ export async function createSafetyPolicies(
   });
 }
 
-/** Changes a policy; absent members stay as they are, and `safety` is replaced as a whole. What is under way keeps its copy. */
+/**
+ * Changes a policy; absent members stay as they are, and `safety` is replaced as a whole. What is under way keeps its copy.
+ * @throws constraintViolation, entityAlreadyExists, entityNotFound, entityChanged, safetyPolicyIsDefault (another name for the tenant's default)
+ */
 export async function changeSafetyPolicy(
   deps: Pick<SafetyPolicyDeps, "db">,
   { tenantId, subject }: Actor,
@@ -60,19 +64,37 @@ export async function changeSafetyPolicy(
   const { name = null, description = null, safety } = change;
   if (safety !== undefined) freezeSafety(safety, "safety");
   const stored = safety === undefined ? null : JSON.stringify(safety);
-  const row = await runOne(deps.db.pool, updateSafetyPolicy, [tenantId, id, name, description, stored, subject, ifMatch ?? null]);
+  const write = (db: Queryable) => runOne(db, updateSafetyPolicy, [tenantId, id, name, description, stored, subject, ifMatch ?? null]);
+  const row = name === null ? await write(deps.db.pool) : await withoutDefault(deps, { tenantId, id, name }, write);
   if (row === undefined) throw await missed(deps, { tenantId, id, ifMatch });
   return row;
 }
 
-/** Deletes a policy; what is under way keeps its copy. */
+/** Deletes a policy; what is under way keeps its copy. @throws entityNotFound, entityChanged, safetyPolicyIsDefault */
 export async function removeSafetyPolicy(
   deps: Pick<SafetyPolicyDeps, "db">,
   { tenantId }: Actor,
   { id, ifMatch }: { id: number; ifMatch?: IfMatch },
 ): Promise<void> {
-  const gone = await runCount(deps.db.pool, deleteSafetyPolicy, [tenantId, id, ifMatch ?? null]);
+  const gone = await withoutDefault(deps, { tenantId, id }, (tx) => runCount(tx, deleteSafetyPolicy, [tenantId, id, ifMatch ?? null]));
   if (gone === 0) throw await missed(deps, { tenantId, id, ifMatch });
+}
+
+/**
+ * Takes a name away, unless the setting `safety.default` has it: rollouts that send none would be refused. Settings change under the same lock.
+ * @throws safetyPolicyIsDefault
+ */
+function withoutDefault<T>(
+  { db }: Pick<SafetyPolicyDeps, "db">,
+  { tenantId, id, name }: { tenantId: number; id: number; name?: string },
+  take: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  return inTransaction(db.pool, async (tx) => {
+    await runOne(tx, lockTenantForPolicy, [tenantId]);
+    const named = await runOne(tx, isDefaultPolicy, [tenantId, id]);
+    if (named !== undefined && named.name.toLowerCase() !== name?.toLowerCase()) throw new HarrierError("safetyPolicyIsDefault");
+    return take(tx);
+  });
 }
 
 const missed = ({ db }: Pick<SafetyPolicyDeps, "db">, { tenantId, id, ifMatch }: { tenantId: number; id: number; ifMatch: IfMatch }) =>

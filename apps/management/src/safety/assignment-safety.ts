@@ -91,7 +91,7 @@ function policiesFrom(sources: AssignmentSafetySources) {
     if (known !== undefined) return known;
     const name = nameOf(safety);
     const named = name === undefined ? {} : sources.policies[name.toLowerCase()];
-    if (named === undefined) throw entityNotFound("SafetyPolicy", name ?? "");
+    if (named === undefined) throw entityNotFound("SafetyPolicy", name ?? "", `${place}.safety.policy`);
     const made = freezeSafety(mergeSafety(named, safety), `${place}.safety`);
     checkProvable(made, type, `${place}.safety`);
     frozen.set(key, made);

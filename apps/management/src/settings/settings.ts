@@ -1,8 +1,9 @@
-import { minTokenLength, type Surface } from "@harrier/contracts";
+import { minTokenLength, noPolicy, type Surface } from "@harrier/contracts";
 import { type Database, digest, inTransaction, type Queryable, run, runCount, runOne, type SecretBox } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
 import { type AuditRow, type IfMatch, requireRevision } from "@harrier/query";
 import { revisionOfContent } from "@harrier/service";
+import { findPolicyByName } from "../safety-policies/safety-policies.sql.ts";
 import { checkChange, checkValue, findKey } from "./check-settings.ts";
 import { defaultSetTypeKey, type SettingValue, settingKeys } from "./keys.ts";
 import {
@@ -144,8 +145,17 @@ async function checkSecrets(deps: SettingsDeps, tx: Queryable, tenantId: number,
   }
 }
 
+/** The policy of those that name none must be there, or every rollout would be refused. The tenant is locked, so it stays. @throws configValueInvalid */
+async function checkDefaultPolicy(tx: Queryable, tenantId: number, changes: Map<string, SettingValue>): Promise<void> {
+  const name = String(changes.get("safety.default") ?? "");
+  if (name === "" || name.toLowerCase() === noPolicy) return;
+  if ((await runOne(tx, findPolicyByName, [tenantId, name])) !== undefined) return;
+  throw new HarrierError("configValueInvalid", "The value of 'safety.default' must be empty or the name of a safety policy.");
+}
+
 async function write(deps: SettingsDeps, tx: Queryable, caller: Actor, changes: Map<string, SettingValue>): Promise<Setting[]> {
   await checkSecrets(deps, tx, caller.tenantId, changes);
+  await checkDefaultPolicy(tx, caller.tenantId, changes);
   const before = await currentValues(tx, caller.tenantId);
   checkChange(before, (key) => changes.get(key) ?? before(key));
   const entries = [...changes].map(([key, value]) => toEntry(deps.secrets, key, value));

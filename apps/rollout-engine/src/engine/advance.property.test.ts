@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { EngineModel, type Outcome } from "../testing/engine-model.ts";
+import { EngineModel, type Outcome, type Watched } from "../testing/engine-model.ts";
 import { group } from "../testing/facts.ts";
 
 const engines = 2;
@@ -40,6 +40,23 @@ const groups = fc.array(
 const engine = fc.nat(engines - 1);
 const member = fc.nat(19);
 const outcome = fc.constantFrom<Outcome>("finished", "error", "cancelled");
+const watched = fc.constantFrom<Watched>(
+  "claim",
+  "claim",
+  "prove",
+  "refute",
+  "silence",
+  "speak",
+  "give up",
+  "fail for now",
+  "next attempt",
+);
+const safety = fc.option(
+  fc.record({
+    limits: fc.record({ count: fc.constantFrom("error" as const, "none" as const) }),
+    retry: fc.record({ waitingCounts: fc.constantFrom("running" as const, "error" as const) }),
+  }),
+);
 type Event = (model: EngineModel) => void;
 /** Engine steps are frequent, so that a rollout makes progress; commands that end a rollout are rare. */
 const event: fc.Arbitrary<Event> = fc.oneof(
@@ -58,6 +75,14 @@ const event: fc.Arbitrary<Event> = fc.oneof(
       ([which, how]) =>
         (model: EngineModel) =>
           model.report(which, how),
+    ),
+  },
+  {
+    weight: 10,
+    arbitrary: fc.tuple(member, watched).map(
+      ([which, what]) =>
+        (model: EngineModel) =>
+          model.rollout.safety ? model.watch(which, what) : undefined,
     ),
   },
   { weight: 1, arbitrary: member.map((which) => (model: EngineModel) => model.deleteTarget(which)) },
@@ -80,9 +105,11 @@ function holds(model: EngineModel): void {
     // no action runs on a device before its group has started
     const begun = actions.some((action) => action !== undefined && action !== "scheduled");
     if (begun) expect(["running", "finished", "error"], `group ${row.id}`).toContain(row.status);
-    // a finished group has no open action, except those that a stop leaves to the devices
-    if (row.status === "finished" && rollout.status !== "stopped" && rollout.status !== "deleting")
-      expect(actions.filter((action) => action === "running" || action === "scheduled")).toEqual([]);
+    // a finished group has no open action, no claim and no wait for an attempt, except those that a stop leaves to the devices, and silent ones
+    if (row.status === "finished" && rollout.status !== "stopped" && rollout.status !== "deleting") {
+      const awaited = members.filter(({ groupId, left }) => groupId === row.id && left === undefined);
+      expect(awaited.filter(({ action }) => action === "running" || action === "scheduled")).toEqual([]);
+    }
   }
   // groups start in their order, and none is left out
   if (!["stopped", "deleting", "deleted"].includes(rollout.status)) {
@@ -113,12 +140,12 @@ function settle(model: EngineModel): void {
 const ends = ({ gone, rollout }: EngineModel): boolean =>
   gone || ["finished", "stopped", "deleted", "approval_denied"].includes(rollout.status);
 
-test("invariants hold for any order of user commands, device reports and target deletions, with two engines that read stale state and crash", () => {
+test("beyond 2.17 invariants hold for any order of user commands, device reports, watches and target deletions, with two engines that read stale state and crash", () => {
   fc.assert(
-    fc.property(groups, fc.boolean(), fc.nat(40), course, ending, (shapes, approval, steps, events, last) => {
+    fc.property(groups, fc.record({ approval: fc.boolean(), safety }), fc.nat(40), course, ending, (shapes, how, steps, events, last) => {
       const model = new EngineModel(
         shapes.map(({ size, ...shape }, index) => ({ ...group(index + 1, "creating", shape), size })),
-        { approval, engines },
+        { ...how, engines },
       );
       // some courses begin with a running rollout
       for (let step = 0; step < steps; step++) {

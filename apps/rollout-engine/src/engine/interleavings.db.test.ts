@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createEngineFixture, type EngineFixture } from "../testing/engine.fixture.ts";
 import { newRollout, type RandomEvent, randomEvents, type Snapshot, snapshot } from "../testing/interleaving.ts";
 
-// any interleaving of commands, reports, rounds and crashes keeps the invariants of the README
+// any interleaving of commands, reports, watches, rounds and crashes keeps the invariants of the README
 
 let fixture: EngineFixture;
 let whole: Database;
@@ -85,7 +85,10 @@ async function comeToEnd({ id, happen }: Awaited<ReturnType<typeof newRollout>>)
     if (now.status === "ready") await happen({ do: "start", seed: 0 });
     if (now.status === "paused") await happen({ do: "resume", seed: 0 });
     await happen({ do: "tick", seed: 0 });
-    for (const group of now.groups) await fixture.controller.report(id, group.id, 12, "finished");
+    for (const group of now.groups) {
+      await fixture.controller.report(id, group.id, 12, "finished");
+      for (const what of ["proven", "fails for good"] as const) await fixture.controller.watch(id, group.id, 12, what);
+    }
   }
   return "not at its end";
 }
@@ -102,11 +105,20 @@ const event = fc.record({
 const conditions = fc.record({
   successCondition: fc.record({ condition: fc.constant("THRESHOLD"), expression: fc.integer({ min: 0, max: 100 }).map(String) }),
   errorCondition: fc.record({ condition: fc.constant("THRESHOLD"), expression: fc.integer({ min: 0, max: 100 }).map(String) }),
+  safety: fc.option(
+    fc.record({
+      limits: fc.record({ notFetchedSeconds: fc.constant(600), count: fc.constantFrom("error", "none") }),
+      retry: fc.record({ max: fc.constant(1), waitingCounts: fc.constantFrom("running", "error") }),
+    }),
+    { nil: undefined },
+  ),
   successAction: fc.record({ action: fc.constantFrom("NEXTGROUP", "PAUSE"), expression: fc.constant("") }),
 });
 let runs = 0;
 
-test("any interleaving of commands, reports, rounds and crashes keeps the invariants", { timeout: 240_000 }, async () => {
+test("beyond 2.17 any interleaving of commands, reports, watches, rounds and crashes keeps the invariants", {
+  timeout: 240_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(conditions, fc.array(event, { minLength: 10, maxLength: 40 }), async (body, events) => {
       const rollout = await newRollout(fixture, `p${runs++}`, body);

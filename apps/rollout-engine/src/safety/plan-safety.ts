@@ -44,7 +44,7 @@ export async function planSafety(db: Queryable, request: SafetyRequest): Promise
   const isNamed = name !== undefined && name !== "" && name.toLowerCase() !== noPolicy;
   const sources = await runOne(db, readSafetySources, [tenantId, isNamed ? name : null, setId]);
   if (!sources) throw new Error("sources without a row");
-  if (isNamed && sources.named === null) throw entityNotFound("SafetyPolicy", name);
+  if (isNamed && sources.named === null) throw entityNotFound("SafetyPolicy", name, given ? `${at}.policy` : undefined);
   const policy = name === undefined || name === "" ? {} : { policy: name };
   const merged = mergeSafety(sources.named ?? {}, { ...given, ...policy });
   // a default is not meant for each rollout alone: where nothing can be proven, it proves nothing

@@ -14,9 +14,23 @@ export interface ControllerDouble {
   beforeCall: (command: string, tenantId: number) => void | Promise<void>;
   /** Ends the first `n` running actions of a group. */
   report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
+  /** Lets something happen to the first `n` actions of a group that may have it, as the watches of a safety policy do. */
+  watch(rolloutId: number, groupId: number, n: number, what: Watched): Promise<void>;
   /** Deletes the targets of the first `n` running actions of a group. */
   deleteTargets(rolloutId: number, groupId: number, n: number): Promise<void>;
 }
+
+/** From which tallies and status to which; as controller's own functions count it: by status, and the trigger on `actions` adds the tally. */
+const watchedSteps = {
+  silent: { from: [0], was: 3, status: 3, tally: 3 },
+  speaks: { from: [3], was: 3, status: 3, tally: 0 },
+  claims: { from: [0, 3], was: 3, status: 0, tally: 1 },
+  proven: { from: [1], was: 0, status: 0, tally: 0 },
+  refuted: { from: [1], was: 0, status: 1, tally: 0 },
+  "fails for now": { from: [0, 3], was: 3, status: 1, tally: 4 },
+  "fails for good": { from: [4], was: 1, status: 1, tally: 0 },
+} as const;
+export type Watched = keyof typeof watchedSteps;
 
 const outcomes = { finished: { status: 0, bucket: 2 }, error: { status: 1, bucket: 3 }, cancelled: { status: 4, bucket: 4 } };
 const tenantId = 1;
@@ -85,6 +99,10 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
       const { status, bucket } = outcomes[outcome];
       await pool.query(endActions, [tenantId, rolloutId, groupId, n, status, bucket]);
     },
+    async watch(rolloutId, groupId, n, what) {
+      const { from, was, status, tally } = watchedSteps[what];
+      await pool.query(watchActions, [tenantId, rolloutId, groupId, n, from, was, status, tally]);
+    },
     async deleteTargets(rolloutId, groupId, n) {
       await pool.query(deleteTargets, [tenantId, rolloutId, groupId, n]);
     },
@@ -132,12 +150,12 @@ const startChunk = `
   )
   select (select max(target_id) from page) as cursor, (select count(*) from page)::int as seen, (select count(*) from moved)::int as started`;
 
-const running = `select id, target_id from actions
+const running = `select id, target_id, action_bucket(status, force_type, tally) as bucket from actions
      where tenant_id = $1 and rollout_id = $2 and group_id = $3 and status = 3 order by target_id limit $4`;
 
 const endActions = `
   with ended as (
-    update actions a set status = $5, active = false, revision = revision + 1 from (${running}) r
+    update actions a set status = $5, active = false, tally = 0, revision = revision + 1 from (${running}) r
      where a.tenant_id = $1 and a.id = r.id returning 1
   )
   insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
@@ -145,9 +163,20 @@ const endActions = `
 
 const deleteTargets = `
   with gone as (
-    delete from targets t using (${running}) r where t.tenant_id = $1 and t.id = r.target_id returning t.id
+    delete from targets t using (${running}) r where t.tenant_id = $1 and t.id = r.target_id returning t.id, r.bucket
   ), actions_gone as (
     delete from actions a using gone where a.tenant_id = $1 and a.target_id = gone.id
   )
   insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-  select $1, $2, $3, 1, null, count(*) from gone having count(*) > 0`;
+  select $1, $2, $3, bucket, null, count(*) from gone group by bucket`;
+
+const watchActions = `
+  with happened as (
+    update actions a set status = $7::smallint, active = $7::smallint = 3, tally = $8, revision = revision + 1
+      from (select id from actions where tenant_id = $1 and rollout_id = $2 and group_id = $3 and status = $6::smallint and tally = any($5::smallint[])
+             order by target_id limit $4) r
+     where a.tenant_id = $1 and a.id = r.id returning a.force_type
+  )
+  insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
+  select $1, $2, $3, action_bucket($6::smallint, force_type), action_bucket($7::smallint, force_type), count(*) from happened
+   where $6::smallint <> $7::smallint group by force_type`;

@@ -1,18 +1,44 @@
 import type { BucketName } from "@harrier/contracts";
 import type { GroupChange, RolloutChange } from "../domain/changes.ts";
 import { groupsToFinish } from "../domain/changes.ts";
-import { type BucketCounts, type GroupFacts, noActions, type RolloutFacts, type RolloutStatus } from "../domain/facts.ts";
+import {
+  type BesideName,
+  type BucketCounts,
+  type GroupFacts,
+  noActions,
+  type RolloutFacts,
+  type RolloutStatus,
+  type SafetyCounting,
+} from "../domain/facts.ts";
 import { advance, type Command, groupsToBeginOnResume, groupToTrigger } from "../engine/advance.ts";
 import { deletable, stoppable } from "../rollouts/statuses.ts";
 import { rollout } from "./facts.ts";
 
 type Bucket = BucketName;
 export type Outcome = "finished" | "error" | "cancelled";
+/** What may happen to an action with a policy, beside the reports that end it (contract beyond.md §1.3). */
+export type Watched = "claim" | "prove" | "refute" | "silence" | "speak" | "give up" | "fail for now" | "next attempt";
+/** What each needs, and what the action is afterwards; undefined stands for running and nothing else. */
+const watchedSteps: Readonly<Record<Watched, readonly [from: readonly (BesideName | undefined)[], to: BesideName | Outcome | undefined]>> =
+  {
+    claim: [[undefined, "silent"], "proving"],
+    prove: [["proving"], "finished"],
+    refute: [["proving"], "error"],
+    silence: [[undefined], "silent"],
+    speak: [["silent"], undefined],
+    "give up": [[undefined, "silent"], "error"],
+    "fail for now": [[undefined, "silent"], "retrying"],
+    "next attempt": [["retrying"], undefined],
+  };
 
 interface Member {
   groupId: number;
   /** It is undefined if there is no action. */
   action?: Bucket;
+  /** A running action may count otherwise. */
+  beside?: BesideName;
+  /** It has been silent at some time, so its group may have ended without it. */
+  left?: true;
   deleted?: true;
 }
 
@@ -51,8 +77,11 @@ export class EngineModel {
   #fence = { epoch: 0, open: false };
   readonly #leases: (Lease | undefined)[];
 
-  constructor(groups: readonly (GroupFacts & { size: number })[], { approval = false, engines = 2 } = {}) {
-    this.rollout = { ...rollout("creating", { epoch: 0, fencedEpoch: 0 }), stopCursor: -1 };
+  constructor(
+    groups: readonly (GroupFacts & { size: number })[],
+    { approval = false, engines = 2, safety = null as SafetyCounting | null } = {},
+  ) {
+    this.rollout = { ...rollout("creating", { epoch: 0, fencedEpoch: 0, safety }), stopCursor: -1 };
     this.#approval = approval;
     this.#leases = Array.from({ length: engines });
     this.groups = groups.map(({ size, ...group }) => {
@@ -66,9 +95,11 @@ export class EngineModel {
   /** Counts the actions of each group by bucket. */
   progress(): Map<number, BucketCounts> {
     const counted = new Map(this.groups.map(({ id }) => [id, { ...noActions }]));
-    for (const { groupId, action } of this.members) {
+    for (const { groupId, action, beside } of this.members) {
       const counts = counted.get(groupId);
-      if (action !== undefined && counts !== undefined) Object.assign(counts, { [action]: counts[action] + 1 });
+      if (action === undefined || counts === undefined) continue;
+      Object.assign(counts, { [action]: counts[action] + 1 });
+      if (action === "running" && beside !== undefined) Object.assign(counts, { [beside]: (counts[beside] ?? 0) + 1 });
     }
     return counted;
   }
@@ -122,6 +153,17 @@ export class EngineModel {
   report(member: number, outcome: Outcome): void {
     const target = this.members[member];
     if (target?.action === "running") target.action = outcome;
+  }
+
+  /** Lets something happen to the watched action of a member, where it may. */
+  watch(member: number, what: Watched): void {
+    const target = this.members[member];
+    const [from, to] = watchedSteps[what];
+    if (target?.action !== "running" || !from.includes(target.beside)) return;
+    delete target.beside;
+    if (to === "finished" || to === "error" || to === "cancelled") target.action = to;
+    else if (to !== undefined) target.beside = to;
+    if (to === "silent") target.left = true;
   }
 
   /** Deletes the target of a member, and its action with it. */

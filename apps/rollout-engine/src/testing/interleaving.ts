@@ -17,6 +17,13 @@ export const randomEvents = {
   finished: 2,
   error: 1,
   cancelled: 1,
+  silent: 1,
+  speaks: 0.5,
+  claims: 1,
+  proven: 0.5,
+  refuted: 0.5,
+  "fails for now": 0.5,
+  "fails for good": 0.5,
   "targets deleted": 1,
   stop: 0.3,
   delete: 0.3,
@@ -84,6 +91,13 @@ export async function newRollout(fixture: EngineFixture, prefix: string, body: R
     finished: async (seed) => controller.report(id, groupAt(seed), 1 + (seed % 4), "finished"),
     error: async (seed) => controller.report(id, groupAt(seed), 1 + (seed % 3), "error"),
     cancelled: async (seed) => controller.report(id, groupAt(seed), 1, "cancelled"),
+    silent: async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 3), "silent"),
+    speaks: async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 2), "speaks"),
+    claims: async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 4), "claims"),
+    proven: async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 3), "proven"),
+    refuted: async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 2), "refuted"),
+    "fails for now": async (seed) => controller.watch(id, groupAt(seed), 1 + (seed % 2), "fails for now"),
+    "fails for good": async (seed) => controller.watch(id, groupAt(seed), 1, "fails for good"),
     "targets deleted": async (seed) => controller.deleteTargets(id, groupAt(seed), 1),
   };
   return { id, happen: (what: RandomEvent) => does[what.do](what.seed) };
@@ -102,10 +116,12 @@ export interface Snapshot {
 const snapshotQuery = `
   select (select status from rollout_engine.rollouts where tenant_id = 1 and id = $1) as status,
     (select coalesce(json_agg(json_build_object('id', g.id, 'status', g.status, 'started', g.started,
-        'counts', (select json_build_array(coalesce(sum(p.scheduled), 0), coalesce(sum(p.running), 0), coalesce(sum(p.finished), 0), coalesce(sum(p.error), 0), coalesce(sum(p.cancelled), 0))
+        'counts', (select json_build_array(coalesce(sum(p.scheduled), 0), coalesce(sum(p.running), 0), coalesce(sum(p.finished), 0), coalesce(sum(p.error), 0), coalesce(sum(p.cancelled), 0),
+                          coalesce(sum(p.proving), 0), coalesce(sum(p.silent), 0), coalesce(sum(p.retrying), 0))
                      from controller.group_progress_v1 p where p.tenant_id = 1 and p.rollout_id = g.rollout_id and p.group_id = g.id),
-        'actions', (select json_build_array(count(*) filter (where b = 0), count(*) filter (where b = 1), count(*) filter (where b = 2), count(*) filter (where b = 3), count(*) filter (where b = 4))
-                      from (select controller.action_bucket(a.status, a.force_type) as b from controller.actions a
+        'actions', (select json_build_array(count(*) filter (where b = 0), count(*) filter (where b in (1, 5, 6, 7)), count(*) filter (where b = 2), count(*) filter (where b = 3), count(*) filter (where b = 4),
+                           count(*) filter (where b = 5), count(*) filter (where b = 6), count(*) filter (where b = 7))
+                      from (select case a.tally when 1 then 5 when 3 then 6 when 4 then 7 else controller.action_bucket(a.status, a.force_type) end as b from controller.actions a
                              where a.tenant_id = 1 and a.rollout_id = g.rollout_id and a.group_id = g.id) x)) order by g.position), '[]')
        from rollout_engine.rollout_groups g where g.tenant_id = 1 and g.rollout_id = $1) as groups,
     (select coalesce(json_object_agg(group_id, n), '{}') from (

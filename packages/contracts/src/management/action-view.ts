@@ -37,6 +37,8 @@ export const actionSafetyView = z
         polls: z.int().optional(),
         deadline: z.int().optional(),
         expected: z.array(expectedAttribute).optional(),
+        /** What the device has sent of the expected attributes. */
+        seen: z.array(expectedAttribute.omit({ match: true }).meta({ id: "SeenAttribute" })).optional(),
       })
       .meta({ id: "ActionProof" })
       .optional(),

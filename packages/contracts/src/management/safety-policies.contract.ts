@@ -39,7 +39,7 @@ const common = { service: "management", interface: "management", source: "contra
 const base = "/safetypolicies";
 const path = `${base}/:safetyPolicyId`;
 
-/** The operations on safety policies. Users of a policy froze a copy, so that it may change and go at any time. */
+/** The operations on safety policies. Users of a policy froze a copy, so that it may change and go at any time, unless the setting `safety.default` names it. */
 export const safetyPolicies = {
   list: route({
     ...common,
@@ -86,7 +86,7 @@ export const safetyPolicies = {
     success: ok,
     response: safetyPolicyView,
     permission: ["TENANT_CONFIGURATION"],
-    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "entityChanged"],
+    errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "entityChanged", "safetyPolicyIsDefault"],
     summary: "Change a safety policy; rollouts that exist keep what they have",
   }),
   delete: route({
@@ -97,7 +97,7 @@ export const safetyPolicies = {
     params: one,
     success: bodiless,
     permission: ["TENANT_CONFIGURATION"],
-    errors: ["entityNotFound", "entityChanged"],
+    errors: ["entityNotFound", "entityChanged", "safetyPolicyIsDefault"],
     summary: "Delete a safety policy; rollouts that exist keep what they have",
   }),
 };

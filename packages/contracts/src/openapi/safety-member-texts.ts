@@ -15,6 +15,7 @@ export const safetyMemberTexts: Readonly<Record<string, string>> = {
   "ActionProof.evidenceAt": "Since when the device shows what is expected, epoch milliseconds",
   "ActionProof.expected": "The attributes that prove it",
   "ActionProof.polls": "Polls that count for it so far",
+  "ActionProof.seen": "What the device has last sent of these attributes, before or after the claim; absent, none of them",
   "ActionProof.state": "Whether the success is proven",
   "ActionProofDecision.verdict": "What was seen: the update runs (`proven`) or it does not (`refuted`)",
   "ActionProofDecision.remark": "Why; the history of the action has it",

@@ -7,11 +7,19 @@ import {
   type Deployment,
   type DeviceArtifact,
   type Execution,
+  failureWithCode,
   feedback,
   type Poll,
-  transientFailure,
+  transientCode,
 } from "./documents.ts";
 import { DownloadRefused, DownloadWrong, download } from "./download.ts";
+
+/**
+ * When a device dies: it does not fetch its update, does not download it, has downloaded it and does not go on, or has reported success and does not come
+ * back from its restart.
+ */
+export const silentMoments = ["fetch", "download", "install", "reboot"] as const;
+export type SilentAt = (typeof silentMoments)[number];
 
 export interface DeviceSettings {
   readonly baseUrl: string;
@@ -20,8 +28,11 @@ export interface DeviceSettings {
   readonly fail: number;
   /** The share of updates after which the device reports success, falls back, and shows the version from before. */
   readonly fallBack?: number;
-  /** The share of devices that never speak again once they have downloaded their first update. */
+  /** With a code, failures are reported with it. */
+  readonly failCode?: number | undefined;
+  /** The share of devices that never speak again from a moment of their first update on. */
   readonly silent?: number;
+  readonly silentAt?: SilentAt;
   /** The share of devices whose first update fails with code 503 for a reason that passes. */
   readonly flaky?: number;
   readonly seed: number;
@@ -89,6 +100,7 @@ export class Device {
   }
 
   async #update(href: string): Promise<void> {
+    if (this.#dies("fetch")) return;
     const document = await this.#get<Deployment>(href);
     const { id, deployment } = document;
     const ended = this.#ended.get(id);
@@ -96,21 +108,24 @@ export class Device {
       if (ended !== "gone") this.#deps.tally.violated(this.controllerId, `action ${id} is offered again after its end (${ended})`);
       return;
     }
-    if (deployment.download === "skip") return;
+    if (deployment.download === "skip" || this.#dies("download")) return;
     this.#deps.tally.started(this.controllerId, id);
     await this.#report(id, "proceeding", "none", "update received");
     for (const artifact of deployment.chunks.flatMap((chunk) => chunk.artifacts)) await this.#fetch(id, artifact);
-    if (deployment.update === "skip") return;
-    const { seed, silent = 0, fallBack = 0 } = this.#settings;
-    if (chance(seed, this.controllerId, "silent") < silent) {
-      this.#dead = true;
-      return;
-    }
+    if (deployment.update === "skip" || this.#dies("install")) return;
+    const { seed, fallBack = 0 } = this.#settings;
     const fate = this.#fateOf(id);
     await this.#finish(id, fate);
-    if (fate !== "success") return;
+    if (fate !== "success" || this.#dies("reboot")) return;
     const fellBack = chance(seed, this.controllerId, "fall-back", this.#fates.size) < fallBack;
     this.#version = fellBack ? (this.#version ?? "0") : (deployment.chunks[0]?.version ?? this.#version);
+  }
+
+  /** Whether the device is one of those that die, and this is the moment. */
+  #dies(moment: SilentAt): boolean {
+    const { seed, silent = 0, silentAt = "install" } = this.#settings;
+    this.#dead = moment === silentAt && chance(seed, this.controllerId, "silent") < silent;
+    return this.#dead;
   }
 
   #fateOf(actionId: string): "success" | "failure" | "transient" {
@@ -152,7 +167,10 @@ export class Device {
     const outcome = fate === "success" ? "success" : "failure";
     const text = outcome === "success" ? "installed" : "the new software did not start";
     const url = this.#feedbackUrl("deploymentBase", actionId);
-    const body = fate === "transient" ? transientFailure("the network went away") : feedback("closed", outcome, text);
+    const { failCode } = this.#settings;
+    const failed = failCode === undefined ? feedback("closed", "failure", text) : failureWithCode(failCode, text);
+    const transient = failureWithCode(transientCode, "the network went away");
+    const body = { success: feedback("closed", "success", text), failure: failed, transient }[fate];
     const { answer, repeated } = await this.#send("POST", url, body, this.#endlessRetryPolicy());
     // the first attempt was processed, and only its answer was lost
     if (answer.status === 200 || (answer.status === 410 && repeated)) return this.#end(actionId, outcome);

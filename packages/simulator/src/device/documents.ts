@@ -31,11 +31,14 @@ export function feedback(execution: Execution, finished: "none" | "success" | "f
   return JSON.stringify({ timestamp: Date.now(), status: { execution, result: { finished }, details } });
 }
 
-/** Makes the last feedback of an update that has failed for a reason that will pass, with the code 503. */
-export function transientFailure(detail: string): string {
+/** The code of a failure whose reason will pass. */
+export const transientCode = 503;
+
+/** Makes the last feedback of an update that has failed, with its code. */
+export function failureWithCode(code: number, detail: string): string {
   return JSON.stringify({
     timestamp: Date.now(),
-    status: { execution: "closed", result: { finished: "failure" }, code: 503, details: [detail] },
+    status: { execution: "closed", result: { finished: "failure" }, code, details: [detail] },
   });
 }
 
