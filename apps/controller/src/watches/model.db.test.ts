@@ -1,9 +1,8 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
-import { HarrierError } from "@harrier/errors";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenSequences, type CommandsFixture, commandsFixture, countedProgress, progressOf } from "../commands.fixture.ts";
-import { anyPolicy, anyStep, type Model, type Step, started, take } from "./model.fixture.ts";
+import { anyPolicy, anyStep, type Model, started, take } from "./model.fixture.ts";
 import { watchedFleet } from "./watches.fixture.ts";
 
 /*
@@ -38,30 +37,6 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
   const fleet = watchedFleet(fixture);
   let last = 0;
 
-  async function perform(step: Step, n: number, actionId: number): Promise<unknown> {
-    const controllerId = `d${n}`;
-    switch (step.kind) {
-      case "report":
-        return fleet.report(controllerId, actionId, step.execution, step.result);
-      case "look":
-        return fleet.retrieve(controllerId, actionId);
-      case "poll":
-        return fleet.polls(n);
-      case "settle":
-        return fleet.settle();
-      case "shows":
-        return fleet.shows(controllerId, step.what === "else" ? { other: "1.3" } : { sw_version: step.what === "new" ? "1.3" : "1.2" });
-      case "runs":
-        return fleet.runs(controllerId, `set ${step.same ? setId : setId + 1}`, "1.0");
-      case "time":
-        return fleet.later(actionId, step.seconds);
-      case "person":
-        return fleet.prove(controllerId, actionId, step.proven).catch((error: unknown) => {
-          if (!(error instanceof HarrierError) || error.code !== "actionNotProving") throw error;
-        });
-    }
-  }
-
   await fc.assert(
     fc.asyncProperty(anyPolicy, fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (policy, steps) => {
       last += 1;
@@ -70,7 +45,7 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
       let model = started;
       for (const [i, step] of steps.entries()) {
         model = take(model, policy, step);
-        await perform(step, n, actionId);
+        await fleet.perform(step, { n, actionId, setId });
         const { outcome, asked: _asked, ...is } = await fleet.state(actionId);
         expect({ ...is, ended: Math.floor((outcome ?? 0) / 10) }, `step ${i}: ${JSON.stringify(step)}`).toEqual(stored(model));
       }
