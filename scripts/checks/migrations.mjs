@@ -35,6 +35,11 @@ if (process.argv.includes("--write") && problems.length === 0) {
     problems.push(`${file} is not frozen yet: node scripts/checks/migrations.mjs --write`);
   }
 }
+// Functions and views are files of their own, with the text that holds (ADR 36).
+for (const file of Object.keys(found)) {
+  const kind = /create (?:or replace )?(function|procedure|view|trigger)/i.exec(readFileSync(join(root, file), "utf8"))?.[1];
+  if (kind !== undefined) problems.push(`${file} creates a ${kind}: move it to functions/ or views/ of the service`);
+}
 for (const problem of problems) console.error(problem);
 if (problems.length === 0) console.log(`migrations: ${Object.keys(found).length}, as they were`);
 process.exit(problems.length === 0 ? 0 : 1);

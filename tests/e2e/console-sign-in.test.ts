@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stack } from "@harrier/stack";
-import { eventually, type OidcProvider, oidcClientId, startOidcProvider, workspaceRoot } from "@harrier/testkit";
+import { eventually, type OidcProvider, type OidcProviderOptions, oidcClientId, startOidcProvider, workspaceRoot } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { adminOf, gatewayUrls } from "./support/replicas.ts";
@@ -13,16 +13,19 @@ import { startAnsweringStack } from "./support/serving.ts";
 
 let stack: Stack;
 let provider: OidcProvider;
+/** Read at each sign-in, so that a test can have short tokens. */
+const offered: OidcProviderOptions = {
+  users: [
+    { name: "ann", roles: ["READ_TARGET"], tenant: "DEFAULT" },
+    { name: "root", roles: ["management-full-access"], tenant: "DEFAULT" },
+    { name: "stranger", roles: ["management-full-access"], tenant: "NOWHERE" },
+  ],
+};
 let gateways: readonly string[];
 let id: string;
 
 beforeAll(async () => {
-  const users = [
-    { name: "ann", roles: ["READ_TARGET"], tenant: "DEFAULT" },
-    { name: "root", roles: ["management-full-access"], tenant: "DEFAULT" },
-    { name: "stranger", roles: ["management-full-access"], tenant: "NOWHERE" },
-  ];
-  provider = await startOidcProvider({ users });
+  provider = await startOidcProvider(offered);
   const issuers = [
     { issuer: provider.issuer, audience: "harrier", clientId: "harrier-console", deviceClientId: oidcClientId, name: "Our provider" },
     { issuer: "http://127.0.0.1:9", audience: "harrier" },
@@ -226,29 +229,72 @@ interface Kept {
   readonly refresh: { readonly token: string };
 }
 
-test("the command line signs a person in by device flow, and gets the next token by itself", async () => {
+/** A home in which a person has signed in by device flow, and its configuration. */
+async function signedIn(name: string) {
   const home = mkdtempSync(join(tmpdir(), "harrier-device-"));
   const env = { XDG_CONFIG_HOME: home, HARRIER_SERVER: first() };
   let approved: Promise<void> | undefined;
   const login = await harrier(["login", "--issuer", "Our provider"], env, (text) => {
     const address = /Open (\S+) and see/.exec(text)?.[1];
-    if (address !== undefined) approved ??= provider.approve(address, "ann");
+    if (address !== undefined) approved ??= provider.approve(address, name);
   });
   await approved;
-  expect(login).toMatchObject({ code: 0 });
+  expect(login).toMatchObject({ code: 0, stderr: expect.stringContaining("tenant DEFAULT") });
   const file = join(home, "harrier", "config.yaml");
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(await harrier(["whoami"], env)).toMatchObject({ code: 0, stdout: expect.stringMatching(/ann\n.*READ_TARGET/s) });
   const read = () => parse(readFileSync(file, "utf8")) as { contexts: { default: { auth: Kept } } };
   const write = (auth: Kept) => writeFileSync(file, stringify({ ...read(), contexts: { default: { server: first(), auth } } }));
-  const kept = read().contexts.default.auth;
-  write({ ...kept, expiresAt: 1 });
+  return { env, file, kept: () => read().contexts.default.auth, write };
+}
+
+test("the command line signs a person in by device flow, and gets the next token by itself", async () => {
+  const { env, file, kept, write } = await signedIn("ann");
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await harrier(["whoami"], env)).toMatchObject({ code: 0, stdout: expect.stringMatching(/ann\n.*READ_TARGET/s) });
+  const before = kept();
+  write({ ...before, expiresAt: 1 });
   expect(await harrier(["whoami"], env)).toMatchObject({ code: 0, stdout: expect.stringContaining("ann") });
-  const next = read().contexts.default.auth;
-  expect([next.token === kept.token, next.refresh.token === kept.refresh.token, next.expiresAt > Date.now()]).toEqual([false, false, true]);
+  const next = kept();
+  expect([next.token === before.token, next.refresh.token === before.refresh.token, next.expiresAt > Date.now()]).toEqual([
+    false,
+    false,
+    true,
+  ]);
   // A refresh token that the issuer does not know ends the sign-in, and says what to do.
   write({ ...next, expiresAt: 1, refresh: { ...next.refresh, token: "unknown" } });
   const ended = await harrier(["whoami"], env);
   expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining("harrier login") });
   expect(await harrier(["login", "--issuer", "Another"], env)).toMatchObject({ code: 64 });
+});
+
+test("a token that the server refuses before its end is replaced once, and the command goes on", async () => {
+  const { env, kept, write } = await signedIn("ann");
+  const before = kept();
+  const [head, body] = before.token.split(".");
+  write({ ...before, token: `${head}.${body}.${"A".repeat(86)}` });
+  const ran = await harrier(["target", "list", "-v"], env);
+  expect(ran).toMatchObject({ code: 0 });
+  expect(ran.stderr.match(/^\d{3} /gm)).toEqual(["401 ", "200 "]);
+  expect(kept().refresh.token).not.toBe(before.refresh.token);
+});
+
+test("a wait that is longer than its token goes on with the next ones", async () => {
+  offered.tokenTtl = 2;
+  try {
+    const { env, kept } = await signedIn("root");
+    const admin = adminOf(stack);
+    const [module] = await admin.post<{ id: number }[]>("softwaremodules", [{ name: "waited", version: "1", type: "os" }]);
+    const [set] = await admin.post<{ id: number }[]>("distributionsets", [
+      { name: "waited", version: "1", type: "os", modules: [{ id: module?.id }] },
+    ]);
+    await admin.post("targets", [{ controllerId: "waits" }]);
+    const rollout = { name: "waited", distributionSetId: set?.id, targetFilterQuery: "controllerid==waits", amountGroups: 1 };
+    await admin.post("rollouts", rollout);
+    const seen = new Set<string>();
+    const wait = harrier(["rollout", "wait", "waited", "--timeout", "12s", "-v"], env, () => seen.add(kept().token));
+    // It looks every five seconds, and a token of two counts as ended after one.
+    expect(await wait).toMatchObject({ code: 3, stderr: expect.stringContaining("is still ready") });
+    expect(seen.size).toBeGreaterThanOrEqual(2);
+  } finally {
+    delete offered.tokenTtl;
+  }
 });

@@ -9,6 +9,8 @@ export type OptionRow = readonly [flags: string, text: string];
 /** A verb of a noun: what is typed behind it, and what it does. */
 export interface Verb {
   readonly name: string;
+  /** Other words for it. */
+  readonly aliases?: readonly string[];
   readonly summary: string;
   /** The arguments as commander writes them: `<name>`, `[file]`, `<target...>`. */
   readonly args?: string;

@@ -1,8 +1,35 @@
-/**
- * Splits a line that is being typed into its words, without options and their values, and the word at its end. Quotes and backslashes are those of a
- * POSIX shell.
- */
-export function findWords(line: string): { words: readonly string[]; last: string } {
+/** A line that is being typed, as far as it tells what may come next. */
+export interface TypedLine {
+  /** Nouns, verbs and names, without options and their values. */
+  readonly words: readonly string[];
+  /** The options that have a value, by the flag that was typed. */
+  readonly options: Readonly<Record<string, string>>;
+  /** What stands at the end. */
+  readonly last: string;
+  /** The end is the value of an option. */
+  readonly isValue: boolean;
+}
+
+/** Reads a line; `takesValue` says of a flag behind these words whether the next word is its value. */
+export function readLine(line: string, takesValue: (flag: string, words: readonly string[]) => boolean): TypedLine {
+  const { all, last } = split(line);
+  const words: string[] = [];
+  const options: Record<string, string> = {};
+  let flag: string | undefined;
+  for (const word of all.slice(1)) {
+    const [, name, value] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    if (flag !== undefined) {
+      options[flag] = word;
+      flag = undefined;
+    } else if (name === undefined) words.push(word);
+    else if (value !== undefined) options[name] = value;
+    else if (takesValue(name, words)) flag = name;
+  }
+  return { words, options, last, isValue: flag !== undefined };
+}
+
+/** Splits a line into its words and the one at its end. Quotes and backslashes are those of a POSIX shell. */
+function split(line: string): { all: readonly string[]; last: string } {
   const all: string[] = [];
   let word: string | undefined;
   let quote = "";
@@ -20,10 +47,5 @@ export function findWords(line: string): { words: readonly string[]; last: strin
       word = undefined;
     } else word = (word ?? "") + character;
   }
-  const [, ...typed] = all;
-  const words = typed.filter((one, n) => !one.startsWith("-") && !takesValue.has(typed[n - 1] ?? ""));
-  return { words, last: word ?? "" };
+  return { all, last: word ?? "" };
 }
-
-/** The options of every command whose value is a word of its own. */
-const takesValue: ReadonlySet<string> = new Set(["-o", "--output", "--columns", "--server", "--token", "--context", "-q", "--query"]);

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Noun } from "./command.ts";
-import { findWords } from "./complete-line.ts";
+import type { Noun, OptionRow, Verb } from "./command.ts";
+import { readLine } from "./complete-line.ts";
 import { environment } from "./environment.ts";
 import { type Kind, quoted } from "./resolve.ts";
-import type { Session } from "./session.ts";
+import type { GlobalOptions, Session } from "./session.ts";
+import { inFull, offeredTypes } from "./short-forms.ts";
 
 /** A shell waits for it, so it answers nothing after this. */
 export const completionMs = 1_000;
@@ -51,23 +53,48 @@ async function namesOf(session: Session, kind: Kind, prefix: string): Promise<re
     .filter((name) => name.toLowerCase().startsWith(prefix.toLowerCase()));
 }
 
+/** The nouns of the program, the options that each of its commands has, and how a run of it begins. */
+export interface Completed {
+  readonly nouns: readonly Noun[];
+  readonly optionsOf: (verb: Verb | undefined) => readonly OptionRow[];
+  readonly begin: (options: Pick<GlobalOptions, "server" | "token" | "context">) => Session;
+}
+
+const isCalled = (called: string) => (verb: Verb) => verb.name === called || verb.aliases?.includes(called) === true;
+const takesValue = (rows: readonly OptionRow[], flag: string): boolean =>
+  rows.some(([flags]) => /[<[]/.test(flags) && flags.split(/[ ,]+/).includes(flag));
+
 /**
  * Answers what may stand at the end of a line: verbs of a noun, then names of what its argument means, from the server. What it was told stays good for
- * 30 seconds. Where the server does not answer in a second, or refuses, there is nothing to say.
+ * 30 seconds, for whoever asked it. Where the server does not answer in a second, or refuses, there is nothing to say.
  */
-export async function complete(nouns: readonly Noun[], session: Session, line: string): Promise<readonly string[]> {
-  const { words, last } = findWords(line);
-  const [noun, verb, ...args] = words;
-  const of = nouns.find(({ names }) => names.includes(noun ?? ""));
+export async function complete({ nouns, optionsOf, begin }: Completed, line: string): Promise<readonly string[]> {
+  const found = (words: readonly string[]) => {
+    const [noun = "", called, ...args] = words.length === 1 && words[0] === "dev" ? ["device"] : inFull(words);
+    const of = nouns.find(({ names }) => names.includes(noun));
+    return { of, called, args, verb: called === undefined ? undefined : of?.verbs.find(isCalled(called)) };
+  };
+  const { words, options, last, isValue } = readLine(line, (flag, before) => takesValue(optionsOf(found(before).verb), flag));
+  const { of, called, args, verb } = found(words);
+  if (isValue) return [];
+  if (words.length === 1 && /^types?$/.test(words[0] ?? "")) return offeredTypes.filter((name) => name.startsWith(last));
   if (of === undefined) return [];
-  if (verb === undefined) return of.verbs.map(({ name }) => name).filter((name) => name.startsWith(last));
-  const completes = of.verbs.find(({ name }) => name === verb)?.completes ?? [];
+  if (called === undefined) return of.verbs.map(({ name }) => name).filter((name) => name.startsWith(last));
+  const { completes = [] } = verb ?? {};
   const kind = completes[Math.min(args.length, completes.length - 1)];
-  const repeats = of.verbs.find(({ name }) => name === verb)?.args?.includes("...") ?? false;
-  if (kind === undefined || last.startsWith("-") || (args.length >= completes.length && !repeats)) return [];
-  const { server, credentials } = await session.place();
-  const user = credentials !== undefined && "user" in credentials ? credentials.user : "";
-  const key = [server, user, kind.word, last].join("\n");
+  if (kind === undefined || last.startsWith("-") || (args.length >= completes.length && verb?.args?.includes("...") !== true)) return [];
+  const typed = (["server", "token", "context"] as const).flatMap((name) =>
+    options[`--${name}`] === undefined ? [] : [[name, options[`--${name}`] as string] as const],
+  );
+  return namesFor(begin(Object.fromEntries(typed)), kind, last);
+}
+
+/** The names that whoever signs in was told a moment ago, or asks for now: two who sign in differently are never told each other's. */
+async function namesFor(session: Session, kind: Kind, last: string): Promise<readonly string[]> {
+  const { server, as } = await session.place();
+  const key = createHash("sha256")
+    .update(JSON.stringify([server, as, kind.word, last]))
+    .digest("hex");
   const kept = readKept();
   const known = kept.find((one) => one.key === key);
   if (known !== undefined) return known.names;

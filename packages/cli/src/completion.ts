@@ -17,7 +17,11 @@ export function completionVerb(tree: () => Tree): Verb {
       const first = [...nouns.flatMap(({ names }) => names.slice(0, 1)), ...singles.map(({ name }) => name), "version", "completion"].join(
         " ",
       );
-      const verbs = nouns.map(({ names, verbs: of }) => ({ names, words: of.map(({ name }) => name).join(" ") }));
+      const verbs = nouns.map(({ names, verbs: of }) => ({
+        // with a verb behind it `dev` is a device
+        names: names.includes("device") ? [...names, "dev"] : names,
+        words: of.map(({ name }) => name).join(" "),
+      }));
       if (shell === "bash" || shell === "zsh") {
         const cases = verbs
           .map(({ names, words }) => `    ${names.join("|")}) COMPREPLY=($(compgen -W "${words}" -- "$cur"));;`)

@@ -13,12 +13,16 @@ export interface ContextAuth {
   readonly expiresAt?: number;
   /** What gets the next access token of a person who signed in at an issuer. */
   readonly refresh?: { readonly token: string; readonly issuer: string; readonly clientId: string };
+  /** An OAuth client, whose secret comes from HARRIER_CLIENT_SECRET. */
+  readonly client?: { readonly id: string };
   /** The name of a variable that holds an access token. */
   readonly "token-env"?: string;
 }
 
 export interface Context {
   readonly server: string;
+  /** The tenant in which the context works, as the server has said at the sign-in. */
+  readonly tenant?: string;
   readonly auth?: ContextAuth;
 }
 

@@ -1,13 +1,12 @@
-/** The settings of the command line (contract console.md §4); this is the only file that reads the environment. */
+/** The settings of the command line (contract console.md §5); this is the only file that reads the environment. */
 export const environment = {
-  server: process.env["HARRIER_SERVER"],
-  context: process.env["HARRIER_CONTEXT"],
-  token: process.env["HARRIER_TOKEN"],
+  server: process.env["HARRIER_SERVER"] || undefined,
+  context: process.env["HARRIER_CONTEXT"] || undefined,
+  token: process.env["HARRIER_TOKEN"] || undefined,
   clientId: process.env["HARRIER_CLIENT_ID"],
   clientSecret: process.env["HARRIER_CLIENT_SECRET"],
   user: process.env["HARRIER_USER"],
   password: process.env["HARRIER_PASSWORD"],
-  noColor: process.env["NO_COLOR"],
   term: process.env["TERM"],
   configHome: process.env["XDG_CONFIG_HOME"],
   stateHome: process.env["XDG_STATE_HOME"],

@@ -1,6 +1,6 @@
 import { ApiError, NetworkError } from "@harrier/client";
 
-/** The exit codes (contract console.md §4). */
+/** The exit codes (contract console.md §5). */
 export const exit = {
   done: 0,
   failed: 1,

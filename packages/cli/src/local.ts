@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { text, type Verb } from "./command.ts";
 import { environment } from "./environment.ts";
@@ -19,15 +18,11 @@ function checkoutAround(folder: string): string | undefined {
   }
 }
 
-/** The simulator of the checkout in which the program lies, or the package where it is installed beside. */
+/** The simulator of the checkout in which the program lies. */
 function simulatorFile(): string {
   const checkout = checkoutAround(dirname(program()));
-  if (checkout !== undefined) return join(checkout, "packages/simulator/dist/cli.js");
-  try {
-    return join(dirname(createRequire(program()).resolve("@harrier/simulator")), "cli.js");
-  } catch {
-    throw new ExitError(exit.failed, "the simulator is not installed: npm install @harrier/simulator, or run in a checkout");
-  }
+  if (checkout === undefined) throw new ExitError(exit.failed, "the simulator is part of a checkout: run the harrier of one");
+  return join(checkout, "packages/simulator/dist/cli.js");
 }
 
 type Environment = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import type { Noun, Options, Verb } from "./command.ts";
+import type { Noun, OptionRow, Options, Verb } from "./command.ts";
 import { completionVerb } from "./completion.ts";
 import { describeError, type ExitCode, exit, exitCodeOf } from "./exit.ts";
 import { dev, open, simulate } from "./local.ts";
@@ -7,17 +7,12 @@ import { noun } from "./nouns/entity.ts";
 import { nouns } from "./nouns/index.ts";
 import { harmless, onWriteError, put, redraws } from "./output/terminal.ts";
 import { type GlobalOptions, Session, Shown } from "./session.ts";
+import { inFull } from "./short-forms.ts";
 import { contextVerbs, topVerbs } from "./top.ts";
 
 export const allNouns: readonly Noun[] = [...nouns, noun(["context", "contexts"], "Servers and how to sign in to them", contextVerbs)];
 const plain: readonly Verb[] = [...topVerbs, open, simulate, dev];
 const singles: readonly Verb[] = [...plain, completionVerb(() => ({ nouns: allNouns, singles: plain }))];
-
-/** `dev` alone starts a server to develop with; with a verb behind it, it is short for `device`. */
-const inFull = ([first, second, ...rest]: readonly string[]): readonly string[] =>
-  first === "dev" && second !== undefined && !second.startsWith("-")
-    ? ["device", second, ...rest]
-    : [first, second, ...rest].filter((word) => word !== undefined);
 
 /** Runs a command line and sets the exit code. */
 export async function main(given: readonly string[]): Promise<void> {
@@ -59,9 +54,11 @@ export async function main(given: readonly string[]): Promise<void> {
 async function printCompletion(line: string): Promise<void> {
   const { complete, completionMs } = await import("./complete.ts");
   const signal = AbortSignal.timeout(completionMs);
-  const session = new Session({ output: "table" }, signal);
-  const names = await complete(allNouns, session, line).catch(() => []);
-  await session.print(names.map((name) => `${name}\n`).join(""));
+  const begin = (options: object) => new Session({ output: "table", ...options }, signal);
+  const names = await complete({ nouns: allNouns, optionsOf, begin }, line).catch(() => []);
+  // a shell writes them into the line that is being typed, so a name that would steer the terminal, or is two lines, is none
+  const typeable = names.filter((name) => harmless(name) === name && !name.includes("\n"));
+  await put(typeable.map((name) => `${name}\n`).join(""));
   process.exit(exit.done);
 }
 
@@ -91,29 +88,45 @@ function programOf(begun: (session: Session, verb: Verb) => void, signal: AbortS
   return program;
 }
 
+const ofLists: readonly OptionRow[] = [
+  ["-q, --query <fiql>", "only what the query finds"],
+  ["--sort <field:DIR>", "the order"],
+  ["--limit <n>", "so many, 50 by default"],
+  ["--all", "all of them"],
+  ["--watch", "show it again every two seconds until Ctrl-C"],
+];
+const ofChanges: readonly OptionRow[] = [
+  ["--dry-run", "show the request instead of sending it"],
+  ["--curl", "show the request as curl"],
+];
+const ofAll: readonly OptionRow[] = [
+  ["-o, --output <format>", "table, wide, json, jsonl, yaml, csv, name, jsonpath={.member}"],
+  ["--jsonl", "one JSON object a line"],
+  ["--columns <names>", "columns or members, with commas"],
+  ["--server <url>", "the address of the server (HARRIER_SERVER)"],
+  ["--token <token>", "an access token (HARRIER_TOKEN)"],
+  ["--context <name>", "another context than the current one (HARRIER_CONTEXT)"],
+  ["-v, --verbose", "tell of each request"],
+];
+
+/** The options of a verb, with those that its kind and all verbs have. */
+function optionsOf(verb: Verb | undefined): readonly OptionRow[] {
+  return [
+    ...(verb?.options ?? []),
+    ...(verb?.list ? ofLists : []),
+    ...(verb?.writes ? ofChanges : []),
+    ...(verb?.destructive ? ([["--yes", "do not ask"]] as const) : []),
+    ...ofAll,
+  ];
+}
+
 function addVerb(parent: Command, verb: Verb, begun: (session: Session, verb: Verb) => void, signal: AbortSignal): void {
   const command = parent
     .command(`${verb.name}${verb.args === undefined ? "" : ` ${verb.args}`}`)
+    .aliases(verb.aliases ?? [])
     .description(verb.summary)
     .exitOverride();
-  for (const [flags, said] of verb.options ?? []) command.option(flags, said);
-  if (verb.list)
-    command
-      .option("-q, --query <fiql>", "only what the query finds")
-      .option("--sort <field:DIR>", "the order")
-      .option("--limit <n>", "so many, 50 by default")
-      .option("--all", "all of them")
-      .option("--watch", "show it again every two seconds until Ctrl-C");
-  if (verb.writes) command.option("--dry-run", "show the request instead of sending it").option("--curl", "show the request as curl");
-  if (verb.destructive) command.option("--yes", "do not ask");
-  command
-    .option("-o, --output <format>", "table, wide, json, jsonl, yaml, csv, name, jsonpath={.member}", "table")
-    .option("--jsonl", "one JSON object a line")
-    .option("--columns <names>", "columns or members, with commas")
-    .option("--server <url>", "the address of the server (HARRIER_SERVER)")
-    .option("--token <token>", "an access token (HARRIER_TOKEN)")
-    .option("--context <name>", "another context than the current one (HARRIER_CONTEXT)")
-    .option("-v, --verbose", "tell of each request");
+  for (const [flags, said] of optionsOf(verb)) command.option(flags, said, flags.startsWith("-o,") ? "table" : undefined);
   command.action(async (...given: unknown[]) => {
     const options = (given.at(-1) as Command).opts() as Options & GlobalOptions & { jsonl?: true };
     const session = new Session(options.jsonl ? { ...options, output: "jsonl" } : options, signal);

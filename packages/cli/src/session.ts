@@ -44,16 +44,25 @@ export class Session {
     this.signal = signal;
   }
 
+  /** The same run with another output. */
+  as(output: string): Session {
+    const other = new Session({ ...this.options, output }, this.signal);
+    other.#place = this.place();
+    other.#client = this.client();
+    return other;
+  }
+
   place(): Promise<Place> {
     this.#place ??= findPlace(this.options, this.signal);
     return this.#place;
   }
 
   client(): Promise<Client> {
-    this.#client ??= this.place().then(({ server, credentials }) =>
+    this.#client ??= this.place().then(({ server, credentials, tokens }) =>
       createClient({
         baseUrl: server,
         ...(credentials === undefined ? {} : { credentials }),
+        ...(tokens === undefined ? {} : { tokens }),
         ...(this.options.verbose === undefined
           ? {}
           : {
@@ -86,7 +95,7 @@ export class Session {
   /** Shows the request that would be made, if that is all that is wanted, and ends the command. */
   async show(row: RouteRow, options: object): Promise<void> {
     if (!this.options.dryRun && !this.options.curl) return;
-    const { method, path, body, headers } = requestOf(row, withoutSecrets(options, row.path));
+    const { method, path, body, headers } = requestOf(row, withoutSecrets(options, row));
     if (this.options.curl) {
       const { server } = await this.place();
       const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -124,8 +133,8 @@ export class Session {
     (await import("node:v8")).setFlagsFromString("--optimize-for-size");
     let count = 0;
     for await (const item of client.items(row, { params: more.params ?? {}, query: whole, signal: this.signal })) {
+      if (count++ >= wanted) return this.note(`the first ${wanted.toLocaleString("en")}, use --all`);
       yield item;
-      if (++count >= wanted) return;
     }
   }
 
@@ -183,16 +192,19 @@ export class Session {
 }
 
 const secretMembers = new Set(["password", "newPassword", "secret", "clientSecret", "securityToken"]);
+/** Operations whose bodies have passwords by the names of their users, so that no name of a member says what is secret. */
+const secretBodies = /^messaging\./;
 
 /** A request that is shown has no secrets in its body: what is shown gets into logs, and what is copied into a shell into `ps`. */
-function withoutSecrets(options: object & { params?: object; body?: unknown }, path: string): object {
+function withoutSecrets(options: object & { params?: object; body?: unknown }, row: RouteRow): object {
   const { body, params } = options;
-  const key = String((params as { key?: unknown } | undefined)?.key ?? "");
-  const isSecretValue = isSecretSetting(key) || isSecretSetting(decodeURIComponent(path));
+  const isSecretValue = isSecretSetting(String((params as { key?: unknown } | undefined)?.key ?? ""));
+  const isSecretBody = secretBodies.test(row.id);
   if (body === null || typeof body !== "object" || body instanceof Uint8Array || body instanceof ReadableStream) return options;
-  const hidden = (name: string, value: unknown) =>
-    (secretMembers.has(name) || isSecretSetting(name) || (isSecretValue && name === "value")) && typeof value === "string" ? "…" : value;
-  return { ...options, body: JSON.parse(JSON.stringify(body, hidden)) as unknown };
+  const isHidden = (name: string) =>
+    isSecretBody || secretMembers.has(name) || isSecretSetting(name) || (isSecretValue && name === "value");
+  const shown = (name: string, value: unknown) => (typeof value === "string" && isHidden(name) ? "…" : value);
+  return { ...options, body: JSON.parse(JSON.stringify(body, shown)) as unknown };
 }
 
 /** Reads a whole number of an option. */

@@ -1,6 +1,6 @@
-import type { Credentials } from "@harrier/client";
-import { type Context, readConfig, writeConfig } from "./config-file.ts";
-import { refresh } from "./device-flow.ts";
+import { createHash } from "node:crypto";
+import type { Credentials, TokenSource } from "@harrier/client";
+import { type Context, type ContextAuth, readConfig } from "./config-file.ts";
 import { environment, variable } from "./environment.ts";
 import { ExitError, exit } from "./exit.ts";
 
@@ -8,21 +8,35 @@ const localServer = "http://127.0.0.1:8080";
 
 export interface Place {
   readonly server: string;
+  /** Who signs in, without a secret: what one of them was told is not for another one. */
+  readonly as: string;
   readonly credentials?: Credentials;
+  /** In the place of credentials where the token changes while the program runs. */
+  readonly tokens?: TokenSource;
 }
+
+type SignIn = Pick<Place, "credentials" | "tokens" | "as">;
 
 /** Finds server and credentials: flags, then the environment, then the context. A file is only read where the environment does not say both. */
 export async function findPlace(flags: { server?: string; token?: string; context?: string }, signal: AbortSignal): Promise<Place> {
   const given = fromEnvironment(flags.token);
   const server = flags.server ?? environment.server;
-  if (server !== undefined && given !== undefined) return { server: checkedServer(server), credentials: given };
+  if (server !== undefined && given !== undefined) return { server: checkedServer(server), ...signInBy(given) };
   const found = await contextOf(flags.context ?? environment.context);
   const context = found?.context;
   const place = { server: checkedServer(server ?? context?.server ?? localServer) };
   if (given === undefined && context?.auth !== undefined && checkedServer(context.server) !== place.server)
     throw new ExitError(exit.signIn, `the context signs in at ${context.server}, and nowhere else: harrier login --server ${place.server}`);
-  const credentials = given ?? (found === undefined ? undefined : await credentialsOf(found, signal));
-  return credentials === undefined ? place : { ...place, credentials };
+  if (given !== undefined) return { ...place, ...signInBy(given) };
+  return { ...place, ...(found === undefined ? { as: "nobody" } : await signInOf(found, signal)) };
+}
+
+/** A token is told apart by its hash; names are no secrets. */
+const signInBy = (credentials: Credentials): SignIn => ({ credentials, as: nameOf(credentials) });
+function nameOf(credentials: Credentials): string {
+  if ("user" in credentials) return `user ${credentials.user}`;
+  if ("clientId" in credentials) return `client ${credentials.clientId}`;
+  return `token ${createHash("sha256").update(credentials.token).digest("hex")}`;
 }
 
 export function checkedServer(server: string): string {
@@ -56,48 +70,39 @@ async function contextOf(name: string | undefined): Promise<Found | undefined> {
   return { name: wanted, context };
 }
 
-async function credentialsOf({ name, context: { auth = {} } }: Found, signal: AbortSignal): Promise<Credentials> {
+/** The name of a user as Basic takes it: those of a tenant beside the first one have its name before theirs. */
+export const inTenant = (tenant: string | undefined, user: string): string =>
+  tenant === undefined || user.includes("\\") ? user : `${tenant}\\${user}`;
+
+const ended = (what: string): ExitError => new ExitError(exit.signIn, `the ${what} has ended: harrier login`);
+const isOver = ({ expiresAt }: ContextAuth): boolean => expiresAt !== undefined && expiresAt <= Date.now();
+
+async function signInOf({ name, context: { tenant, auth = {} } }: Found, signal: AbortSignal): Promise<SignIn> {
   if (auth["token-env"] !== undefined) {
     const token = variable(auth["token-env"]);
     if (!token) throw new ExitError(exit.signIn, `the context takes its token from ${auth["token-env"]}, which is not set`);
-    return { token };
+    return signInBy({ token });
   }
   if (auth.session !== undefined) {
-    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now())
-      throw new ExitError(exit.signIn, "the session has ended: harrier login");
-    return { token: auth.session };
+    if (isOver(auth)) throw ended("session");
+    return signInBy({ token: auth.session });
+  }
+  if (auth.client !== undefined) {
+    const { clientSecret } = environment;
+    if (!clientSecret) throw new ExitError(exit.signIn, "the context signs in as an OAuth client: HARRIER_CLIENT_SECRET is not set");
+    return signInBy({ clientId: auth.client.id, clientSecret });
+  }
+  if (auth.token !== undefined && auth.refresh !== undefined) {
+    const { renewing } = await import("./token-refresh.ts");
+    return { tokens: renewing(name, { ...auth, token: auth.token }, signal), as: nameOf({ token: auth.token }) };
   }
   if (auth.token !== undefined) {
-    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now() && auth.refresh !== undefined)
-      return { token: await nextToken(name, signal) };
-    if (auth.expiresAt !== undefined && auth.expiresAt <= Date.now())
-      throw new ExitError(exit.signIn, "the token has ended: harrier login");
-    return { token: auth.token };
+    if (isOver(auth)) throw ended("token");
+    return signInBy({ token: auth.token });
   }
   if (auth.user === undefined) throw new ExitError(exit.signIn, "not signed in: harrier login, or HARRIER_USER and HARRIER_PASSWORD");
-  return { user: auth.user, password: environment.password || (await askSecretly(`Password of ${auth.user}: `)) };
-}
-
-/** Gets and keeps the next access token of a context whose token has ended. */
-async function nextToken(name: string, signal: AbortSignal): Promise<string> {
-  const read = async () => (await readConfig()).contexts[name];
-  const before = (await read())?.auth;
-  if (before?.refresh === undefined) throw new ExitError(exit.signIn, "the token has ended: harrier login");
-  const { token: refreshToken, issuer, clientId } = before.refresh;
-  const grant = await refresh({ issuer, clientId, scopes: [] }, refreshToken, signal);
-  const config = await readConfig();
-  const now = config.contexts[name];
-  if (grant === undefined) {
-    // An issuer that changes refresh tokens takes each of them once: another command may have been first.
-    if (now?.auth?.token !== undefined && now.auth.token !== before.token) return now.auth.token;
-    throw new ExitError(exit.signIn, "the sign-in has ended: harrier login");
-  }
-  if (now !== undefined) {
-    const { token, expiresAt, refreshToken: next = refreshToken } = grant;
-    const auth = { token, ...(expiresAt === undefined ? {} : { expiresAt }), refresh: { token: next, issuer, clientId } };
-    await writeConfig({ ...config, contexts: { ...config.contexts, [name]: { ...now, auth } } });
-  }
-  return grant.token;
+  const password = environment.password || (await askSecretly(`Password of ${auth.user}: `));
+  return signInBy({ user: inTenant(tenant, auth.user), password });
 }
 
 /** Asks at the terminal without showing what is typed. */

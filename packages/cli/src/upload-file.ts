@@ -19,11 +19,19 @@ export async function sha256Of(file: string): Promise<string> {
   return hash.digest("hex");
 }
 
+const barWidth = 24;
+
+/** A bar with the share in percent. */
+function drawn(share: number): string {
+  const full = Math.min(barWidth, Math.floor(share * barWidth));
+  return `${"█".repeat(full)}${"·".repeat(barWidth - full)} ${String(Math.floor(share * 100)).padStart(3)} %`;
+}
+
 /** Shows on standard error how much of a file is sent, if somebody looks. */
 export function barOf(filename: string, size: number): { at(bytes: number): void; end(): void } {
   if (!process.stderr.isTTY) return { at: () => undefined, end: () => undefined };
   return {
-    at: (bytes) => void process.stderr.write(`\r${oneLine(filename)} ${Math.floor((bytes / Math.max(1, size)) * 100)} %`),
+    at: (bytes) => void process.stderr.write(`\r${oneLine(filename)} ${drawn(bytes / Math.max(1, size))}`),
     end: () => void process.stderr.write("\n"),
   };
 }

@@ -77,8 +77,8 @@ async function openOrContinue(session: Session, upload: Upload, key: UploadKey):
 export async function uploadInParts(session: Session, upload: Upload): Promise<{ made: ArtifactView; read: string }> {
   const { softwareModuleId, file, filename } = upload;
   const { size, mtimeMs } = await stat(file);
-  const { server } = await session.place();
-  const key: UploadKey = { server, softwareModuleId, filename, path: resolve(file), size, changedMs: mtimeMs };
+  const { server, as } = await session.place();
+  const key: UploadKey = { server, as, softwareModuleId, filename, path: resolve(file), size, changedMs: mtimeMs };
   const opened = await openOrContinue(session, upload, key);
   const params = { softwareModuleId, uploadId: opened.id };
   const handle = await open(file);

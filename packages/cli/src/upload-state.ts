@@ -5,6 +5,8 @@ import { environment } from "./environment.ts";
 /** The file of an upload, where it goes, and as whom: another content, another place or another user never goes on with the upload of this one. */
 export interface UploadKey {
   readonly server: string;
+  /** Who signs in, without a secret. */
+  readonly as: string;
   readonly softwareModuleId: number;
   readonly filename: string;
   readonly path: string;
@@ -49,7 +51,7 @@ function writeBegun(all: readonly BegunUpload[]): void {
   renameSync(next, path);
 }
 
-const keys = ["server", "softwareModuleId", "filename", "path", "size", "changedMs"] as const;
+const keys = ["server", "as", "softwareModuleId", "filename", "path", "size", "changedMs"] as const;
 const same = (one: UploadKey, other: UploadKey): boolean => keys.every((name) => one[name] === other[name]);
 
 /** Answers the upload that an interrupted run has begun. */

@@ -12,7 +12,7 @@ export interface ClientOptions {
   /** The address of the server, with the path of a proxy if there is one. */
   readonly baseUrl: string;
   readonly credentials?: Credentials;
-  /** It replaces the credentials, for programs that keep tokens themselves. */
+  /** It replaces the credentials, for programs that keep tokens themselves; after a 401 it is asked once for another one. */
   readonly tokens?: TokenSource;
   readonly fetch?: typeof fetch;
   /** Requests are repeated so often where the server asks for it (429 and 503 with Retry-After), and reads where the connection broke; 2 by default. */
@@ -158,11 +158,14 @@ function sender({ baseUrl, credentials, fetch: given, retries = 2, maxWaitMs = 1
   };
   return async (operation, request, options = {}) => {
     const canRepeat = !(request.body instanceof ReadableStream);
+    const canRenew = rest.tokens !== undefined || (credentials !== undefined && "clientId" in credentials);
     let renewed = false;
+    let renew = false;
     for (let attempt = 0; ; attempt++) {
       let answer: Response;
       try {
-        answer = await once(operation, request, options, renewed);
+        answer = await once(operation, request, options, renew);
+        renew = false;
       } catch (error) {
         if (!(error instanceof NetworkError) || !repeatable.has(request.method) || attempt >= retries) throw error;
         await pause(200 * 2 ** attempt, options.signal);
@@ -171,9 +174,10 @@ function sender({ baseUrl, credentials, fetch: given, retries = 2, maxWaitMs = 1
       if (answer.ok) return answer;
       const error = await refusalOf(operation, answer, options.errors);
       // a token may have been withdrawn or the server's keys replaced before it ended
-      const renewable = answer.status === 401 && credentials !== undefined && "clientId" in credentials && !renewed;
-      if (renewable && canRepeat) renewed = true;
-      else if (attempt < retries && canRepeat && waitable(error, maxWaitMs)) await pause((error.retryAfter ?? 0) * 1000, options.signal);
+      if (answer.status === 401 && canRenew && canRepeat && !renewed) {
+        renewed = true;
+        renew = true;
+      } else if (attempt < retries && canRepeat && waitable(error, maxWaitMs)) await pause((error.retryAfter ?? 0) * 1000, options.signal);
       else throw error;
     }
   };

@@ -27,6 +27,12 @@ type AnyCall = (row: RouteRow, options: object) => Promise<unknown>;
 
 const pageSize = 500;
 
+/** Whether the operation answers a list page by page, so that it can be walked. */
+export function isPaged(row: RouteRow): boolean {
+  const names = queryNames(row);
+  return names.has("offset") || (names.has("after") && names.has("total"));
+}
+
 /**
  * Walks a list. With a cursor nothing is counted and no row is skipped or repeated while others are written (contract console.md §1, M02). Without one
  * it goes by offset, which is meant for lists that do not change much meanwhile.

@@ -1,4 +1,5 @@
 import { HarrierError } from "@harrier/errors";
+import { LRUCache } from "lru-cache";
 import { type QuartzCron, quartzCron } from "./quartz-cron.ts";
 
 /** A recurring window in which a device may install (contract device.md §3.5). */
@@ -21,9 +22,8 @@ const maxLengths = { schedule: 128, duration: 16 };
 /** The contract allows no larger offset than 18 hours (management.md §5.6). */
 const largestOffset = 18 * 3_600_000;
 
-/** So many parsed windows are kept, of about 3 KiB each. The actions of a rollout share their window, so few different ones are in use at a time. */
-const maxParsed = 500;
-const parsed = new Map<string, Parsed>();
+/** Parsed windows are kept, of about 3 KiB each. The actions of a rollout share their window, so few different ones are in use at a time. */
+const parsed = new LRUCache<string, Parsed>({ max: 500 });
 
 interface Parsed {
   readonly cron: QuartzCron;
@@ -104,15 +104,8 @@ export function windowsEnd(window: MaintenanceWindow, nowMs: number): number | u
 function parsedOf(window: MaintenanceWindow): Parsed {
   const key = `${window.schedule}\n${window.duration}\n${window.timezone}`;
   const found = parsed.get(key);
-  if (found !== undefined) {
-    // the entry moves to the end, so that the first entry of the map is always the one unused for longest
-    parsed.delete(key);
-    parsed.set(key, found);
-    return found;
-  }
+  if (found !== undefined) return found;
   const made = { cron: cronOf(window.schedule), length: lengthOf(window.duration), offset: offsetOf(window.timezone), known: undefined };
-  const oldest = parsed.size < maxParsed ? undefined : parsed.keys().next().value;
-  if (oldest !== undefined) parsed.delete(oldest);
   parsed.set(key, made);
   return made;
 }

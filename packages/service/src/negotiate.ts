@@ -1,4 +1,5 @@
 import type { Surface } from "@harrier/errors";
+import { LRUCache } from "lru-cache";
 import { cborType } from "./cbor.ts";
 
 const halJson = "application/hal+json;charset=UTF-8";
@@ -19,22 +20,20 @@ const hal: Served = { name: "application/hal+json", type: halJson };
 const plain: Served = { name: "application/json", type: json };
 const cbor: Served = { name: "application/cbor", type: cborType };
 
-// real clients send only a few different headers, and the limit is for the others
+// Real clients send only a few different headers, and the limits are for the others.
 const cacheSize = 500;
 const maxCachedLength = 512;
 
 /** Makes a function that chooses among these media types; the first is the default. */
 function negotiator(served: readonly Served[]): (accept: string | undefined) => string | null {
-  const cache = new Map<string, string | null>();
+  const cache = new LRUCache<string, { readonly type: string | null }>({ max: cacheSize });
   return (accept) => {
     if (accept === undefined || accept === "" || accept === "*/*") return halJson;
     const known = cache.get(accept);
-    if (known !== undefined) return known;
-    const chosen = choose(accept, served);
-    if (accept.length > maxCachedLength) return chosen;
-    if (cache.size >= cacheSize) cache.clear();
-    cache.set(accept, chosen);
-    return chosen;
+    if (known !== undefined) return known.type;
+    const type = choose(accept, served);
+    if (accept.length <= maxCachedLength) cache.set(accept, { type });
+    return type;
   };
 }
 
@@ -49,6 +48,7 @@ export function negotiate(accept: string | undefined, surface: Surface): string 
   return surface === "device" ? forDevices(accept) : forPeople(accept);
 }
 
+/** Libraries compare parameters too: to `application/json;charset=utf-8`, which clients send, they would answer that nothing is acceptable. */
 function choose(accept: string, served: readonly Served[]): string | null {
   const ranges = accept.split(",").map(parseRange);
   const refused = new Set(ranges.filter(({ q }) => q === 0).map(({ type }) => type));

@@ -43,7 +43,7 @@ spec: { type: driver, vendor: we, artifacts: [{ file: ./fw.bin }] }
 { apiVersion: harrier/v1, kind: Setting, metadata: { name: pollingTime }, spec: { value: "00:02:00" } }
 `;
 
-describe("apply, diff and export against the service (contract console.md §4)", () => {
+describe("apply, diff and export against the service (contract console.md §5)", () => {
   inOwnTenant();
   const folder = mkdtempSync(join(tmpdir(), "harrier-cli-"));
   const file = join(folder, "all.yaml");

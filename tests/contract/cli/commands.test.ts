@@ -7,7 +7,7 @@ import { sha256, unique } from "../support/build.ts";
 import { inOwnTenant } from "../support/tenants.ts";
 import { environmentOf, harrier, inTerminal, run } from "./harrier.ts";
 
-describe("the command line against the service (contract console.md §4)", () => {
+describe("the command line against the service (contract console.md §5)", () => {
   inOwnTenant();
   let env: Record<string, string>;
   const ok = async (...args: string[]) => {

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Ends the program by this signal as soon as it has written something. */
   readonly signalAtOutput?: NodeJS.Signals;
+  /** Types this as soon as standard output has this text, in the place of what is there from the beginning. */
+  readonly typedAtOutput?: { readonly text: string; readonly typed: string };
   /** Ends the program by `signal` as soon as its standard error has this text. */
   readonly signalAtError?: { readonly text: RegExp; readonly signal: NodeJS.Signals };
 }
@@ -42,15 +44,18 @@ export function environmentOf(more: Readonly<Record<string, string>> = {}): Reco
   };
 }
 
+/** The node that runs the built file: HARRIER_TEST_NODE, for instance the oldest one that it supports, or that of the tests. */
+export const node = process.env["HARRIER_TEST_NODE"] ?? process.execPath;
+
 /** Runs the built file as a process of its own. */
 export function harrier(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  return run(process.execPath, [program, ...args], options);
+  return run(node, [program, ...args], options);
 }
 
 export function run(
   command: string,
   args: readonly string[],
-  { env = environmentOf(), input, cwd, signalAtOutput, signalAtError }: RunOptions = {},
+  { env = environmentOf(), input, cwd, signalAtOutput, typedAtOutput, signalAtError }: RunOptions = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, cwd, stdio: ["pipe", "pipe", "pipe"] });
@@ -59,6 +64,8 @@ export function run(
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       stdout += text;
       if (signalAtOutput !== undefined) child.kill(signalAtOutput);
+      if (typedAtOutput !== undefined && stdout.includes(typedAtOutput.text) && !child.stdin.writableEnded)
+        child.stdin.end(typedAtOutput.typed);
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
@@ -66,15 +73,25 @@ export function run(
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));
-    child.stdin.on("error", () => undefined).end(input ?? "");
+    child.stdin.on("error", () => undefined);
+    if (typedAtOutput === undefined) child.stdin.end(input ?? "");
   });
 }
 
-/** Runs it in a terminal of so many columns, which `script` of util-linux makes; standard output and error are one there. */
-export function inTerminal(args: readonly string[], env = environmentOf(), columns = 60, input = ""): Promise<Ran> {
+interface Terminal extends Pick<RunOptions, "input" | "typedAtOutput" | "cwd"> {
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+/** Runs it in a terminal of so many columns and rows, which `script` of util-linux makes; standard output and error are one there. */
+export function inTerminal(
+  args: readonly string[],
+  env = environmentOf(),
+  { columns = 60, rows = 24, ...more }: Terminal = {},
+): Promise<Ran> {
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-  const line = [`stty cols ${columns};`, process.execPath, program, ...args.map(quoted)].join(" ");
-  return run("script", ["-qec", line, "/dev/null"], { env, input });
+  const line = [`stty cols ${columns} rows ${rows};`, process.execPath, program, ...args.map(quoted)].join(" ");
+  return run("script", ["-qec", line, "/dev/null"], { env, ...more });
 }
 
 /** A server that answers as it likes, and keeps what it was asked. */

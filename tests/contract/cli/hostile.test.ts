@@ -223,6 +223,25 @@ describe("the command line against a hostile server and on a shared machine (con
     }
   });
 
+  test("nor has one whose passwords stand under the names of users", async () => {
+    const passwords = { bob: "s3cret-of-bob", dmf: "s3cret-of-devices" };
+    for (const how of ["--dry-run", "--curl"]) {
+      const shown: readonly (readonly [args: readonly string[], input: string])[] = [
+        [["messaging", "password", "bob"], "s3cret-of-bob\n"],
+        [["api", "messaging.enableDmf", "--input", "-"], JSON.stringify({ passwords })],
+        [["api", "messaging.setPasswords", "--input", "-"], JSON.stringify(passwords)],
+        [["api", "PUT", "/system/amqp/passwords", "--input", "-"], JSON.stringify(passwords)],
+        [["api", "POST", "/api/mgmt/v1/system/amqp/dmf?x=1", "--input", "-"], JSON.stringify({ passwords })],
+      ];
+      for (const [args, input] of shown) {
+        const ran = await harrier([...args, how], { input });
+        expect(ran, args.join(" ")).toMatchObject({ code: 0, stdout: expect.stringContaining("…") });
+        expect(ran.stdout).toContain("/system/amqp/");
+        expect(ran.stdout + ran.stderr, args.join(" ")).not.toContain("s3cret");
+      }
+    }
+  });
+
   test("nor has the key of a setting, nor what apply shows of it", async () => {
     const key = "authentication.gatewaytoken.key";
     for (const how of ["--dry-run", "--curl"]) {

@@ -33,14 +33,15 @@ describe("nouns of the command line (contract console.md §5)", () => {
     await ok("target", "metadata", "dev-1", "rack", "7");
     await ok("target", "metadata", "dev-1", "rack", "8");
     expect(await ok("target", "metadata", "dev-1")).toBe("KEY\tVALUE\nrack\t8\n");
-    await ok("target", "metadata", "dev-1", "rack", "--delete");
+    expect((await harrier(["target", "metadata", "dev-1", "rack", "--delete"], { env })).code).toBe(64);
+    await ok("target", "metadata", "dev-1", "rack", "--delete", "--yes");
     expect((await harrier(["target", "metadata", "dev-1", "rack"], { env })).code).toBe(5);
     await ok("module", "metadata", "fw:1.0", "signed", "yes", "--visible");
     expect(await ok("module", "metadata", "fw:1.0", "signed", "-o", "jsonpath={.targetVisible}")).toBe("true\n");
     await ok("targettype", "create", "box");
     await ok("target", "type", "dev-1", "box");
     expect(await ok("target", "get", "dev-1", "-o", "jsonpath={.targetTypeName}")).toBe("box\n");
-    await ok("target", "type", "dev-1", "--remove");
+    await ok("target", "type", "dev-1", "--remove", "--yes");
     expect(await ok("target", "autoconfirm", "dev-1", "on", "--remark", "lab", "-o", "jsonpath={.remark}")).toBe("lab\n");
     expect(await ok("target", "autoconfirm", "dev-1", "off", "-o", "jsonpath={.active}")).toBe("false\n");
     await ok("target", "tag", "eu", "dev-1");
@@ -68,6 +69,65 @@ describe("nouns of the command line (contract console.md §5)", () => {
     expect(some.stdout).toContain("3\tdev-1\t");
   });
 
+  test("a target's token, what holds its updates up, what happens to it, and the confirmation in its place", async () => {
+    await ok("target", "create", "asked");
+    const token = await ok("target", "token", "show", "asked", "-o", "jsonpath={.securityToken}");
+    const next = await ok("target", "token", "rotate", "asked", "-o", "jsonpath={.securityToken}");
+    expect(next).toMatch(/^[0-9a-f]{32}\n$/);
+    expect(next).not.toBe(token);
+    expect(await ok("target", "token", "asked", "-o", "jsonpath={.securityToken}")).toBe(next);
+    const idle = await harrier(["device", "explain", "asked", "--columns", "check,state"], { env });
+    expect(idle).toMatchObject({ code: 7, stdout: "CHECK\tSTATE\npolls\tno\nassigned\tno\n" });
+    expect(idle.stderr).toContain("seen by the command line");
+    await ok("setting", "set", "user.confirmation.flow.enabled", "true");
+    const watching = harrier(["device", "watch", "asked", "-o", "json"], { env, signalAtOutput: "SIGINT" });
+    await ok("set", "create", "asked set:1.0", "--type", "os", "--module", "fw:1.1");
+    await expect
+      .poll(
+        async () => {
+          await ok("target", "update", "asked", "--description", "another");
+          return Promise.race([watching.then(({ stdout }) => stdout), new Promise((over) => setTimeout(over, 500, ""))]);
+        },
+        { timeout: 30_000 },
+      )
+      .toContain('"subject":');
+    expect((await watching).code).toBe(130);
+    await ok("target", "assign", "asked set:1.0", "asked");
+    expect((await harrier(["device", "explain", "asked"], { env })).stdout).toContain("confirmation\tno\t");
+    await ok("device", "confirm", "asked");
+    expect((await harrier(["device", "confirm", "asked"], { env })).code).toBe(5);
+    await ok("setting", "unset", "user.confirmation.flow.enabled");
+  });
+
+  test("sets are locked and compared; an auto-assignment is set and removed; actions are deleted by a query with their number", async () => {
+    await ok("set", "create", "one:1.0", "--type", "os", "--module", "fw:1.0");
+    await ok("set", "create", "two:1.0", "--type", "os", "--module", "fw:1.0");
+    await ok("set", "create", "two:1.1", "--type", "os", "--module", "fw:1.1");
+    expect(await ok("set", "lock", "one:1.0", "-o", "jsonpath={.locked}")).toBe("true\n");
+    expect(await ok("set", "compare", "one:1.0", "two:1.0", "--columns", "same")).toBe("SAME\ntrue\n");
+    expect(await harrier(["set", "compare", "one:1.0", "two:1.1", "-o", "csv"], { env })).toMatchObject({
+      code: 7,
+      stdout: "what,first,second,same\nos,fw:1.0,fw:1.1,false\n",
+    });
+    await ok("autoassign", "set", "of one", "--query", "name==nobody", "--set", "one:1.0");
+    await ok("autoassign", "remove", "of one", "--yes");
+    expect((await harrier(["action", "delete", "-q", "target.name==nobody", "--yes"], { env })).code).toBe(64);
+    expect((await harrier(["action", "delete", "-q", "target.name==nobody", "--yes", "--confirm", "3"], { env })).code).toBe(6);
+    await ok("action", "delete", "-q", "target.name==nobody", "--yes", "--confirm", "0");
+    await ok("target", "delete", "-q", "controllerid==nobody", "--confirm", "0", "--yes", "--wait");
+    expect((await harrier(["quota", "set", "METADATA_PER_TARGET", "many"], { env })).code).toBe(64);
+  });
+
+  test("a file of an import and of a rollout is looked at before anything is sent", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "harrier-cli-"));
+    const [csv, broken] = [join(folder, "targets.csv"), join(folder, "rollout.json")];
+    writeFileSync(csv, "controllerId\nnew-1\nnew-2\n");
+    writeFileSync(broken, "{");
+    expect(await ok("target", "import", csv, "--dry-run")).toBe("POST /targets.csv?onError=abort\n3 lines\n");
+    expect(await ok("target", "list", "-q", "controllerid==new-*", "-o", "name")).toBe("");
+    expect((await harrier(["rollout", "preview", "none", "--set", "my set:1.0", "--file", broken], { env })).code).toBe(64);
+  });
+
   test("people and programs: permissions, keys, clients and webhooks, whose secrets are shown once", async () => {
     await harrier(["user", "create", "bert", "--password-stdin"], { env, input: "a long enough passphrase\n" });
     expect(await ok("user", "grant", "bert", "READ_TARGET")).toBe("PERMISSION\nREAD_TARGET\n");
@@ -82,7 +142,9 @@ describe("nouns of the command line (contract console.md §5)", () => {
     expect(made["clientSecret"]).toBeTypeOf("string");
     const programEnv = { ...env, HARRIER_CLIENT_ID: made["clientId"] as string, HARRIER_CLIENT_SECRET: made["clientSecret"] as string };
     expect((await harrier(["whoami", "-o", "jsonpath={.kind}"], { env: programEnv })).stdout).toBe("client\n");
-    expect(await ok("client", "rotate", "ci", "--keep", "0", "-o", "jsonpath={.clientSecret}")).not.toContain(made["clientSecret"]);
+    const rotated = await ok("client", "rotate", "ci", "--keep", "0", "-o", "jsonpath={.clientSecret}");
+    expect(rotated).toMatch(/^\S{20,}\n$/);
+    expect(rotated).not.toContain(made["clientSecret"]);
     await ok("client", "delete", "ci", "--yes");
     await ok("key", "delete", "lab", "--yes");
     expect(await ok("webhook", "list")).toMatch(/^ID\tNAME\tURL/);

@@ -138,7 +138,7 @@ describe("what the command line writes, in a pipe and in a terminal (contract co
   });
 
   test("the main nouns in a terminal: aligned columns", async () => {
-    await expect(await written((args) => inTerminal(args, env, 200))).toMatchFileSnapshot("goldens/terminal.txt");
+    await expect(await written((args) => inTerminal(args, env, { columns: 200 }))).toMatchFileSnapshot("goldens/terminal.txt");
   });
 });
 
@@ -181,7 +181,7 @@ describe("the tree of a rollout that is watched (contract console.md §5)", () =
   afterEach(() => closeAll(servers));
 
   /** A server whose rollout goes on with every look, and which tells of each change as the service does. */
-  async function watched(startedMinutesAgo?: number) {
+  async function watched(startedMinutesAgo?: number, last = looks.length - 1) {
     let at = -1;
     let untold = 0;
     let tell = () => void untold++;
@@ -195,7 +195,7 @@ describe("the tree of a rollout that is watched (contract console.md §5)", () =
       const page = (content: readonly unknown[]) => json(response, { content, total: content.length, size: content.length });
       if (path.includes("/failures")) return page(looks[at]?.failures ?? []);
       if (!path.includes("/deploygroups")) {
-        at = Math.min(at + 1, looks.length - 1);
+        at = Math.min(at + 1, last);
         const startedAt = startedMinutesAgo === undefined ? {} : { startedAt: Date.now() - startedMinutesAgo * 60_000 };
         return json(response, { id: 11, name: "fw 2.4 to EU", totalTargets: 100, ...startedAt, ...looks[at]?.rollout });
       }
@@ -212,10 +212,31 @@ describe("the tree of a rollout that is watched (contract console.md §5)", () =
     expect(code).toBe(0);
   });
 
-  test("in a terminal each state is drawn over the one before, cut to its width, and the last one stays", async () => {
-    const { code, stdout } = await inTerminal(["rollout", "status", "11", "--watch"], await watched(), 80);
-    await expect(stdout.replaceAll("\r\n", "\n").replaceAll("\u001b", "<ESC>")).toMatchFileSnapshot("goldens/watch-terminal.txt");
+  const drawn = (stdout: string) => stdout.replaceAll("\r\n", "\n").replaceAll("\u001b", "<ESC>");
+
+  test("in a terminal each state is drawn on the alternate screen, cut to its width, and the last one stays behind it", async () => {
+    const { code, stdout } = await inTerminal(["rollout", "status", "11", "--watch"], await watched(), { columns: 80 });
+    await expect(drawn(stdout)).toMatchFileSnapshot("goldens/watch-terminal.txt");
     expect(code).toBe(0);
+  });
+
+  test("a terminal with fewer rows than groups gets what goes on, and the last frame as a whole", async () => {
+    const { code, stdout } = await inTerminal(["rollout", "watch", "11"], await watched(), { columns: 80, rows: 3 });
+    await expect(drawn(stdout)).toMatchFileSnapshot("goldens/watch-small-terminal.txt");
+    expect(code).toBe(0);
+  });
+
+  test("Ctrl-C in a terminal leaves the alternate screen, with what was drawn last", async () => {
+    // the rollout of this server never ends
+    const env = await watched(undefined, 1);
+    const { code, stdout } = await inTerminal(["rollout", "watch", "11"], env, {
+      columns: 80,
+      typedAtOutput: { text: "└─ rest", typed: "\u0003" },
+    });
+    const [, drawnOn = "", behind = ""] = /^<ESC>\[\?1049h(.*)<ESC>\[\?1049l(.*)$/s.exec(drawn(stdout).replace("^C", "")) ?? [];
+    expect(drawnOn).toContain("├─ canary");
+    expect(behind).toMatch(/^fw 2\.4 to EU {2}▸ running .*\n├─ canary .*\n└─ rest .*\n/);
+    expect(code).toBe(130);
   });
 
   test("a running rollout says how fast it is and how long it will take", async () => {
@@ -230,7 +251,7 @@ describe("what is asked in a terminal (contract console.md §5)", () => {
 
   test("before something is lost somebody is asked, and no is nothing done", async () => {
     const { url, asked } = await answering(servers, (_request, response) => json(response, {}));
-    const { code, stdout } = await inTerminal(["target", "delete", "dev-1"], environmentOf({ HARRIER_SERVER: url }), 80, "n\n");
+    const { code, stdout } = await inTerminal(["target", "delete", "dev-1"], environmentOf({ HARRIER_SERVER: url }), { input: "n\n" });
     expect(stdout).toContain("Delete the target dev-1 with its actions? [y/N]");
     expect(code).toBe(64);
     expect(asked.filter((one) => one.startsWith("DELETE"))).toEqual([]);
@@ -247,6 +268,6 @@ describe("the progress of an upload (contract console.md §5)", () => {
     const upload = ["artifact", "upload", "fw:1.0", file, "-o", "jsonpath={.size}"];
     expect(await harrier([...upload, "--name", "in-a-pipe"], { env })).toEqual({ code: 0, stdout: "12345\n", stderr: "" });
     const { stdout } = await inTerminal([...upload, "--name", "in-a-terminal"], env);
-    expect(stdout).toMatch(/^(\rin-a-terminal \d{1,2} %)*\rin-a-terminal 100 %\r\n12345\r\n$/);
+    expect(stdout).toMatch(/^(\rin-a-terminal [█·]{24} +\d{1,2} %)*\rin-a-terminal █{24} 100 %\r\n12345\r\n$/);
   });
 });

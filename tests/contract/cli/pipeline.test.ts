@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Fleet, runFleet } from "@harrier/simulator";
 import { workspaceRoot } from "@harrier/testkit";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { baseUrl } from "../support/http.ts";
 import { inOwnTenant } from "../support/tenants.ts";
@@ -21,12 +21,22 @@ const github = () =>
     .join("\n");
 const gitlab = () => (parse(blockBehind("GitLab")) as { deliver: { script: string[] } }).deliver.script.join("\n");
 
-describe("the pipelines of docs/guide/ci.md, as they are written (contract console.md §4)", () => {
+describe("the pipelines of docs/guide/ci.md, as they are written (contract console.md §5)", () => {
   const own = inOwnTenant();
   let fleet: Fleet | undefined;
+  let clients = 0;
   afterEach(async () => {
     await fleet?.stop();
   });
+
+  /** Signs up the OAuth client that the guide describes: with the permissions that it names, and no others. */
+  async function clientOfGuide(env: Readonly<Record<string, string>>) {
+    const [, named = ""] = /permissions that the script needs: ([^.]*)\./.exec(guide) ?? [];
+    const scopes = [...named.matchAll(/`(\w+)`/g)].map(([, permission]) => permission).join(",");
+    const made = await harrier(["client", "create", `ci ${++clients}`, "--scopes", scopes, "-o", "json"], { env });
+    const { clientId = "", clientSecret = "" } = JSON.parse(made.stdout) as Record<string, string>;
+    return { HARRIER_CLIENT_ID: clientId, HARRIER_CLIENT_SECRET: clientSecret };
+  }
 
   /** Runs a script as a pipeline does: `harrier` on the path, stopped by its first failure. */
   async function pipeline(text: string, { prefix, version, fail }: { prefix: string; version: string; fail: number }) {
@@ -34,15 +44,35 @@ describe("the pipelines of docs/guide/ci.md, as they are written (contract conso
     const bin = join(folder, "harrier");
     writeFileSync(bin, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
     chmodSync(bin, 0o755);
-    const env = environmentOf({ VERSION: version, DEVICES: `controllerid==${prefix}-*` });
+    const env = environmentOf();
     const { tenant, gatewayKey } = own();
     const devices = { count: 4, prefix, gatewayToken: gatewayKey };
     // the devices must be known before the rollout counts them
     const names = Array.from({ length: 4 }, (_, n) => ({ controllerId: `${prefix}-${String(n).padStart(6, "0")}` }));
     await harrier(["api", "targets.create", "--input", "-"], { env, input: JSON.stringify(names) });
     fleet = runFleet({ baseUrl, tenant, devices, pollSeconds: 1, fail });
-    return run("sh", ["-ec", text], { env: { ...env, PATH: `${folder}${delimiter}${env["PATH"]}` }, cwd: folder });
+    const as = {
+      VERSION: version,
+      DEVICES: `controllerid==${prefix}-*`,
+      HARRIER_USER: "",
+      HARRIER_PASSWORD: "",
+      ...(await clientOfGuide(env)),
+    };
+    return run("sh", ["-ec", text], { env: { ...env, ...as, PATH: `${folder}${delimiter}${env["PATH"]}` }, cwd: folder });
   }
+
+  const approvals = async (asked: boolean) => {
+    const set = await harrier(["setting", "set", "rollout.approval.enabled", String(asked)], { env: environmentOf() });
+    expect(set.code).toBe(0);
+  };
+  // The tenants of the suite ask for approvals, those of the guide do not.
+  beforeAll(() => approvals(false));
+
+  test("where rollouts need an approval that the client may not give, the script is exit 3 and says so", async () => {
+    await approvals(true);
+    const ran = await pipeline(script, { prefix: "asked", version: "0.9", fail: 0 }).finally(() => approvals(false));
+    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining("waits for approval") });
+  });
 
   test("the script is exit 0 when the rollout has finished", async () => {
     const ran = await pipeline(script, { prefix: "good", version: "1.0", fail: 0 });

@@ -4,10 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isCertificateOf } from "@harrier/rpc";
-import { chartFolder, type Manifest, parseManifests, renderChart } from "@harrier/testkit";
-import { afterAll, expect, it } from "vitest";
+import { chartFolder, installHelm, type Manifest, parseManifests, renderChart } from "@harrier/testkit";
+import { afterAll, beforeAll, expect, it } from "vitest";
 
 const dir = mkdtempSync(join(tmpdir(), "harrier-secrets-"));
+// The first run builds Helm, for which the hooks have time.
+beforeAll(async () => void (await installHelm()));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const script = join(chartFolder, "..", "make-secrets.mjs");

@@ -1,10 +1,11 @@
 import { BlockList, isIP } from "node:net";
+import { LRUCache } from "lru-cache";
 
 /** The addresses and networks of a setting: `10.0.0.0/8, ::1`, or `none`. The constructor throws for the first entry that is neither. */
 export class AddressList {
   readonly #list = new BlockList();
-  /** A fleet behind one proxy uses the same few addresses all the time. */
-  readonly #known = new Map<string, boolean>();
+  /** A fleet behind one proxy uses the same few addresses all the time. Clients choose their addresses, so the memory for them must be limited. */
+  readonly #known = new LRUCache<string, boolean>({ max: 10_000 });
   readonly #empty: boolean;
 
   constructor(entries: string) {
@@ -31,8 +32,6 @@ export class AddressList {
     if (known !== undefined) return known;
     const version = isIP(address);
     const found = version !== 0 && this.#list.check(address, version === 4 ? "ipv4" : "ipv6");
-    // Clients choose their addresses, so the memory for them must be limited.
-    if (this.#known.size >= 10_000) this.#known.clear();
     this.#known.set(address, found);
     return found;
   }

@@ -52,6 +52,7 @@ function yamlFilesIn(folder: string): string[] {
 function manifestsOf(text: string, file: string): Manifest[] {
   const parsed = parseAllDocuments(text);
   if (!Array.isArray(parsed)) return [];
+  let stated: unknown;
   return parsed.flatMap((document) => {
     const [first] = document.errors;
     if (first !== undefined) throw usage(`${file}: ${first.message}`);
@@ -59,12 +60,16 @@ function manifestsOf(text: string, file: string): Manifest[] {
     const line = text.slice(0, document.contents.range?.[0] ?? 0).split("\n").length;
     const at = `${file}:${line}`;
     if (!isMap(document.contents)) throw usage(`${at}: is no object`);
-    return [checked(document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>, at, file === "-" ? "." : dirname(file))];
+    // What the first document of a file says holds for those behind it that do not say it.
+    const { apiVersion: own, ...value } = document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>;
+    stated = own ?? stated;
+    return [checked({ ...value, apiVersion: stated }, at, file === "-" ? "." : dirname(file))];
   });
 }
 
 function checked(value: Record<string, unknown>, at: string, folder: string): Manifest {
-  const { apiVersion: version, kind, metadata, spec, ...others } = value;
+  const { apiVersion: version, kind: written, metadata, spec, ...others } = value;
+  const kind = written === "Config" ? "Setting" : written;
   const unknown = Object.keys(others);
   if (unknown.length > 0) throw usage(`${at}: unknown member ${unknown.join(", ")}`);
   if (version !== apiVersion) throw usage(`${at}: apiVersion must be ${apiVersion}`);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { RouteRow } from "@harrier/client";
 import type { ArtifactView } from "@harrier/contracts";
 import { ExitError, exit, usage } from "../exit.ts";
 import { r } from "../routes.ts";
@@ -74,10 +75,24 @@ function checkNamed({ kind, spec, at, name }: Manifest, all: readonly Manifest[]
   if (typeof spec["set"] === "string" && !has("DistributionSet", spec["set"])) throw missing("set", spec["set"]);
 }
 
+/** The operations that a step will call, the ones behind the creation too: none is begun that could not be ended. */
+function callsOf({ kind, verdict, manifest, body, uploads = [], lock }: Step): readonly (RouteRow | undefined)[] {
+  if (kind === "Setting") return [r.configs.put];
+  const { create, update } = kinds[kind];
+  const isNew = verdict === "create";
+  const isStarted = isNew && kind === "Rollout" && manifest.spec["start"] === "whenReady";
+  return [
+    ...(isNew ? [create] : []),
+    ...(uploads.length > 0 ? [r.artifacts.upload] : []),
+    ...(lock === true || (!isNew && Object.keys(body ?? {}).length > 0) ? [update] : []),
+    ...(isStarted ? [r.rollouts.get, r.rollouts.start] : []),
+  ];
+}
+
 function blockedUnless(permissions: ReadonlySet<string>, step: Step): Step {
   if (step.verdict !== "create" && step.verdict !== "update") return step;
-  const row = step.kind === "Setting" ? r.configs.put : step.verdict === "create" ? kinds[step.kind].create : kinds[step.kind].update;
-  const lacking = (row?.permission ?? []).filter((permission) => !permissions.has(permission));
+  const needed = new Set(callsOf(step).flatMap((row) => row?.permission ?? []));
+  const lacking = [...needed].filter((permission) => !permissions.has(permission));
   return lacking.length === 0 ? step : { ...step, verdict: "blocked", lines: [`needs ${lacking.join(" and ")}`] };
 }
 

@@ -1,7 +1,8 @@
 import { text, type Verb } from "../command.ts";
-import { usage } from "../exit.ts";
+import { ExitError, exit, usage } from "../exit.ts";
 import type { Column } from "../output/columns.ts";
 import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
 import { listVerb, noun } from "./entity.ts";
 
 export const actionColumns: readonly Column[] = [
@@ -23,6 +24,13 @@ const actionRow = { writes: true, args: "<id>" } as const;
 async function ofAction(session: Parameters<Verb["run"]>[0], id: string): Promise<{ targetId: string; actionId: number }> {
   const { target } = await session.read(r.actions.get, { params: { actionId: id } });
   return { targetId: target.controllerId, actionId: Number(id) };
+}
+
+/** What a query means is counted before it is deleted: another number than was expected is a conflict. */
+async function checkCount(session: Session, q: string, expected: string | undefined): Promise<void> {
+  if (expected === undefined) throw usage("--confirm must say how many actions the query means");
+  const { total } = await session.read(r.actions.list, { query: { q, limit: 1, total: "exact" } });
+  if (String(total) !== expected) throw new ExitError(exit.conflict, `the query means ${total} actions, not ${expected}`);
 }
 
 export const actions = noun(["action", "actions"], "Actions: deliveries of a set to a target", [
@@ -93,10 +101,14 @@ export const actions = noun(["action", "actions"], "Actions: deliveries of a set
     args: "[id]",
     writes: true,
     destructive: true,
-    options: [["-q, --query <fiql>", "the actions to delete"]],
+    options: [
+      ["-q, --query <fiql>", "the actions to delete"],
+      ["--confirm <n>", "how many actions the query means"],
+    ],
     async run(session, [actionId], options) {
       const q = text(options, "query");
       if ((q === undefined) === (actionId === undefined)) throw usage("give the id of an action, or --query");
+      if (q !== undefined) await checkCount(session, q, text(options, "confirm"));
       await session.confirm(q === undefined ? `Delete the action ${actionId}` : `Delete the actions that ${q} means`);
       if (q === undefined) await session.write(r.actions.delete, { params: { actionId: actionId as string } });
       else await session.write(r.actions.deleteMany, { query: { q } });

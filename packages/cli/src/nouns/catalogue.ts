@@ -3,9 +3,10 @@ import { usage } from "../exit.ts";
 import { auditColumns, type Column, columnsOf } from "../output/columns.ts";
 import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
-import { type Entity, type Member, noun, stepVerb, verbsOf } from "./entity.ts";
+import { type Entity, type Member, noun, verbsOf } from "./entity.ts";
 import { metadataVerb } from "./metadata.ts";
 import { pagesVerb } from "./reads.ts";
+import { compareVerb } from "./set-compare.ts";
 import {
   described,
   description,
@@ -123,6 +124,18 @@ const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], 
     },
   },
   {
+    name: "lock",
+    summary: "Let nothing of a set change any more",
+    args: "<name>",
+    completes: [setEntity],
+    writes: true,
+    async run(session, [name = ""]) {
+      const params = { distributionSetId: await idOf(session, setEntity, name) };
+      await session.one(await session.write(r.distributionSets.update, { params, body: { locked: true } }), setEntity.columns);
+    },
+  },
+  compareVerb(setEntity),
+  {
     name: "invalidate",
     summary: "Make a set invalid for good; --dry-run says what it would end",
     args: "<name>",
@@ -210,36 +223,6 @@ export const filterEntity: Entity = {
   ],
   delete: r.targetFilters.delete,
 };
-export const autoAssignEntity: Entity = {
-  word: "auto-assignment",
-  list: r.autoAssignments.list,
-  param: "autoAssignmentId",
-  columns: [
-    ...named,
-    { head: "SET", at: "distributionSetId" },
-    { head: "STATUS", at: "status" },
-    { head: "TYPE", at: "actionType", wide: true },
-    { head: "QUERY", at: "targetFilterQuery" },
-    ...auditColumns,
-  ],
-  get: r.autoAssignments.get,
-  create: r.autoAssignments.create,
-  creates: [
-    { flags: "--query <fiql>", text: "the targets that get it, now or later", member: "targetFilterQuery", required: true },
-    {
-      flags: "--set <name:version>",
-      text: "the set that they get",
-      member: "distributionSetId",
-      required: true,
-      read: (value, session) => idOf(session, setEntity, String(value)),
-    },
-    { flags: "--type <type>", text: "forced (default), soft, downloadonly", member: "actionType" },
-    description,
-  ],
-  delete: r.autoAssignments.delete,
-};
-const remark = [["--remark <text>", "why"]] as const;
-
 export const catalogue = [
   sets,
   modules,
@@ -266,30 +249,5 @@ export const catalogue = [
         await session.one({ count: page.total ?? 0 }, [{ head: "COUNT", at: "count" }]);
       },
     },
-  ]),
-  noun(["autoassign", "autoassigns", "autoassignment", "autoassignments"], "Auto-assignments: a set for every target that a query finds", [
-    ...verbsOf(autoAssignEntity),
-    stepVerb(autoAssignEntity, { name: "start", summary: "Start one before its time", row: r.autoAssignments.start, done: "is started" }),
-    stepVerb(autoAssignEntity, {
-      name: "pause",
-      summary: "Pause one: nothing is assigned any more",
-      row: r.autoAssignments.pause,
-      done: "is paused",
-    }),
-    stepVerb(autoAssignEntity, { name: "resume", summary: "Let a paused one go on", row: r.autoAssignments.resume, done: "goes on" }),
-    stepVerb(autoAssignEntity, {
-      name: "approve",
-      summary: "Approve one that waits for it",
-      row: r.autoAssignments.approve,
-      done: "is approved",
-      options: remark,
-    }),
-    stepVerb(autoAssignEntity, {
-      name: "deny",
-      summary: "Deny one that waits for approval",
-      row: r.autoAssignments.deny,
-      done: "is denied",
-      options: remark,
-    }),
   ]),
 ];

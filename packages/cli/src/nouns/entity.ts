@@ -4,6 +4,7 @@ import { usage } from "../exit.ts";
 import type { Column } from "../output/columns.ts";
 import { type Kind, refOf } from "../resolve.ts";
 import type { ListOptions, Session } from "../session.ts";
+import { endOf, operationWaitOptions } from "./operations.ts";
 
 /** What most entities have in common: their rows, the parameter of the path, and how they are shown. */
 export interface Entity extends Kind {
@@ -17,6 +18,8 @@ export interface Entity extends Kind {
   readonly many?: true;
   readonly update?: RouteRow;
   readonly delete?: RouteRow;
+  /** A deletion is an operation that goes on after its answer. */
+  readonly deletesLater?: true;
   /** Options that become members of the body, for creation and change. */
   readonly creates?: readonly Member[];
   readonly updates?: readonly Member[];
@@ -128,11 +131,13 @@ function deleteVerb(entity: Entity, row: RouteRow): Verb {
     completes: [entity],
     writes: true,
     destructive: true,
-    async run(session, [name = ""]) {
+    ...(entity.deletesLater ? { options: operationWaitOptions } : {}),
+    async run(session, [name = ""], options) {
       const params = { [entity.param]: await refOf(session, entity, name) };
       await session.confirm(`Delete the ${entity.word} ${name}`);
       const operation = (await session.write(row as never, { params } as never)) as { id?: string } | undefined;
-      session.note(operation?.id === undefined ? `${entity.word} ${name} is deleted` : `operation ${operation.id} deletes it`);
+      if (operation?.id === undefined) return session.note(`${entity.word} ${name} is deleted`);
+      await endOf(session, { id: operation.id }, options, "deletes it");
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Noun } from "../command.ts";
 import { artifacts } from "./artifacts.ts";
+import { autoAssignments } from "./auto-assignments.ts";
 import { catalogue } from "./catalogue.ts";
 import { credentials } from "./credentials.ts";
 import { insights } from "./insights.ts";
@@ -13,6 +14,7 @@ import { targets } from "./targets.ts";
 export const nouns: readonly Noun[] = [
   ...targets,
   ...catalogue,
+  autoAssignments,
   artifacts,
   rollouts,
   safetyPolicies,

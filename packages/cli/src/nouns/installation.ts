@@ -2,6 +2,7 @@ import { text } from "../command.ts";
 import { usage } from "../exit.ts";
 import { columnsOf } from "../output/columns.ts";
 import { r } from "../routes.ts";
+import type { Session } from "../session.ts";
 import { readSecret } from "../sign-in.ts";
 import { type Entity, listVerb, noun, stepVerb, verbsOf } from "./entity.ts";
 import { keyed, rawVerb, rowsVerb, showVerb } from "./reads.ts";
@@ -35,7 +36,13 @@ const tenantEntity: Entity = {
   update: r.tenants.update,
   updates: [description],
   delete: r.tenants.delete,
+  deletesLater: true,
 };
+
+function setQuota(session: Session, params: { readonly tenantName: string; readonly key: string }, limit: string) {
+  if (!/^-?\d{1,15}$/.test(limit)) throw usage("the limit is a whole number");
+  return session.write(r.tenantQuotas.set, { params, body: { limit: Number(limit) } });
+}
 
 /** What concerns the tenant and the installation as a whole. */
 export const installation = [
@@ -74,6 +81,16 @@ export const installation = [
       args: "<key>",
       run: async (session, [key = ""]) => session.one({ key, ...(await session.read(r.quotas.get, { params: { key } })) }, quotaColumns),
     },
+    {
+      name: "set",
+      summary: "Set a quota of the tenant in which the operator works; a limit of 0 or less is none",
+      args: "<key> <limit>",
+      writes: true,
+      async run(session, [key = "", limit = ""]) {
+        const { tenant: tenantName } = await session.read(r.userinfo.get);
+        await session.one({ key, ...(await setQuota(session, { tenantName, key }, limit)) }, quotaColumns);
+      },
+    },
   ]),
   noun(["tenant", "tenants"], "Tenants of the installation, for its operator", [
     ...verbsOf(tenantEntity),
@@ -101,11 +118,7 @@ export const installation = [
       writes: true,
       async run(session, [tenantName = "", key = "", limit]) {
         const params = { tenantName, key };
-        if (limit !== undefined && !/^-?\d{1,15}$/.test(limit)) throw usage("the limit is a whole number");
-        const quota =
-          limit === undefined
-            ? await session.read(r.tenantQuotas.get, { params })
-            : await session.write(r.tenantQuotas.set, { params, body: { limit: Number(limit) } });
+        const quota = limit === undefined ? await session.read(r.tenantQuotas.get, { params }) : await setQuota(session, params, limit);
         await session.one({ key, ...quota }, quotaColumns);
       },
     },

@@ -26,6 +26,7 @@ export function metadataVerb(of: Kind & { readonly param: string }, rows: Metada
     args: "<name> [key] [value]",
     completes: [of],
     writes: true,
+    destructive: true,
     options: [["--delete", "delete the entry"], ...more],
     async run(session, [name = "", metadataKey, value], options) {
       const params = { [of.param]: await refOf(session, of, name) };
@@ -33,6 +34,7 @@ export function metadataVerb(of: Kind & { readonly param: string }, rows: Metada
       if (metadataKey === undefined) return session.rows(session.list(rows.listMetadata, { all: true }, { params }), columns);
       if (options["delete"]) {
         if (value !== undefined) throw usage("--delete takes no value");
+        await session.confirm(`Delete ${metadataKey} of the ${of.word} ${name}`);
         await calling(session, "write")(rows.deleteMetadata, { params: one });
         return session.note(`${metadataKey} is deleted`);
       }

@@ -1,5 +1,5 @@
 import type { ResponseOf } from "@harrier/contracts";
-import { text, type Verb } from "../command.ts";
+import { type OptionRow, type Options, text, type Verb } from "../command.ts";
 import { ExitError, exit } from "../exit.ts";
 import { columnsOf } from "../output/columns.ts";
 import { r } from "../routes.ts";
@@ -31,6 +31,19 @@ export async function waitForOperation(
       session.signal.addEventListener("abort", aborted, { once: true });
     });
   }
+}
+
+/** The options of verbs that begin an operation. */
+export const operationWaitOptions: readonly OptionRow[] = [
+  ["--wait", "wait until it is done"],
+  ["--timeout <duration>", "wait no longer; 30m by default"],
+];
+
+/** Waits for an operation if `--wait` says so, and otherwise names it. */
+export async function endOf(session: Session, operation: { readonly id: string | number }, options: Options, does: string): Promise<void> {
+  if (!options["wait"]) return session.note(`operation ${operation.id} ${does}`);
+  const ended = await waitForOperation(session, String(operation.id), durationOf(text(options, "timeout") ?? "30m", "--timeout"));
+  await session.one(ended, operationColumns);
 }
 
 export const waitVerb: Verb = {

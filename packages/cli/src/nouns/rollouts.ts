@@ -5,7 +5,8 @@ import { given, type OptionRow, type Options, text, type Verb } from "../command
 import { usage } from "../exit.ts";
 import { auditColumns, type Column } from "../output/columns.ts";
 import { cut } from "../output/formats.ts";
-import { oneLine, put, redraws, terminalWidth } from "../output/terminal.ts";
+import { type Frame, linesOf, Screen } from "../output/screen.ts";
+import { oneLine, redraws, terminalWidth } from "../output/terminal.ts";
 import { idOf } from "../resolve.ts";
 import { readTree, withoutPace } from "../rollout-tree.ts";
 import { waitForRollout } from "../rollout-wait.ts";
@@ -69,9 +70,22 @@ const waitOptions: readonly OptionRow[] = [
   ["--timeout <duration>", "wait no longer; 30m by default"],
 ];
 
+/** Reads a file that holds one JSON object; what is no such file is a wrong usage. */
+function objectIn(file: string): Record<string, unknown> {
+  const content = readFileSync(file === "-" ? 0 : file, "utf8");
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch (error) {
+    throw usage(`${file}: ${(error as Error).message}`);
+  }
+  if (value === null || typeof value !== "object" || Array.isArray(value)) throw usage(`${file}: is no object`);
+  return value as Record<string, unknown>;
+}
+
 async function bodyOf(session: Session, name: string, options: Options) {
   const file = text(options, "file");
-  const body = file === undefined ? {} : (JSON.parse(readFileSync(file === "-" ? 0 : file, "utf8")) as Record<string, unknown>);
+  const body = file === undefined ? {} : objectIn(file);
   const set = text(options, "set");
   if (set === undefined && body["distributionSetId"] === undefined) throw usage("--set is missing");
   const percent = (option: string) => {
@@ -98,13 +112,15 @@ async function bodyOf(session: Session, name: string, options: Options) {
   } as { name: string };
 }
 
-/** Waits as `--wait` says; without it nothing is waited for. */
-async function waited(session: Session, rollout: RolloutView, options: Options, usual: string): Promise<RolloutView> {
+const timeoutOf = (options: Options): number => durationOf(text(options, "timeout") ?? "30m", "--timeout");
+
+/** Waits as `--wait` says, until `deadline` (epoch ms) at most; without `--wait` nothing is waited for. */
+async function waited(session: Session, rollout: RolloutView, options: Options, usual: string, deadline: number): Promise<RolloutView> {
   if (options["wait"] === undefined) return rollout;
   const wanted = text(options, "wait") ?? usual;
   if (!["ready", "running", "finished", "paused", "stopped"].includes(wanted))
     throw usage("--wait is ready, running, finished, paused or stopped");
-  return waitForRollout(session, rollout.id, { wanted, timeoutMs: durationOf(text(options, "timeout") ?? "30m", "--timeout") });
+  return waitForRollout(session, rollout.id, { wanted, timeoutMs: Math.max(0, deadline - Date.now()) });
 }
 
 const create: Verb = {
@@ -114,13 +130,13 @@ const create: Verb = {
   writes: true,
   options: [...createOptions, ["--start", "start it when it is ready"], ...waitOptions],
   async run(session, [name = ""], options) {
-    let rollout = await session.write(r.rollouts.create, { body: await bodyOf(session, name, options) });
+    const deadline = Date.now() + timeoutOf(options);
+    const made = await session.write(r.rollouts.create, { body: await bodyOf(session, name, options) });
     if (options["start"]) {
-      await waitForRollout(session, rollout.id, { wanted: "ready", timeoutMs: durationOf(text(options, "timeout") ?? "30m", "--timeout") });
-      await session.write(r.rollouts.start, { params: { rolloutId: rollout.id } });
+      await waitForRollout(session, made.id, { wanted: "ready", timeoutMs: deadline - Date.now() });
+      await session.write(r.rollouts.start, { params: { rolloutId: made.id } });
     }
-    rollout = await waited(session, rollout, options, options["start"] ? "finished" : "ready");
-    await session.one(rollout, columns);
+    await session.one(await waited(session, made, options, options["start"] ? "finished" : "ready", deadline), columns);
   },
 };
 
@@ -132,44 +148,58 @@ const watch: Verb = {
   options: [["--timeout <duration>", "watch no longer; 24h by default"]],
   async run(session, [name = ""], options) {
     const rolloutId = await idOf(session, rolloutEntity, name);
-    let drawn = 0;
+    const screen = new Screen();
     let last = "";
     const seen = async (rollout: RolloutView) => {
-      const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
-      // a line that the terminal breaks would be two when they are drawn over
-      const lines = (await readTree(session, rollout)).map((line) => cut(oneLine(line), width));
-      if (redraws()) {
-        await put(`${drawn > 0 ? `\x1b[${drawn}A\x1b[J` : ""}${lines.join("\n")}\n`);
-        drawn = lines.length;
-      } else if (withoutPace(lines) !== last) await session.print(`${lines.join("\n")}\n`);
+      const frame = inTerminal(await readTree(session, rollout));
+      const lines = linesOf(frame);
+      if (redraws()) await screen.draw(frame);
+      else if (withoutPace(lines) !== last) await session.print(`${lines.join("\n")}\n`);
       last = withoutPace(lines);
     };
-    await waitForRollout(session, rolloutId, {
-      wanted: "finished",
-      timeoutMs: durationOf(text(options, "timeout") ?? "24h", "--timeout"),
-      seen,
-    });
+    const timeoutMs = durationOf(text(options, "timeout") ?? "24h", "--timeout");
+    try {
+      await waitForRollout(session, rolloutId, { wanted: "finished", timeoutMs, seen });
+    } finally {
+      await screen.leave();
+    }
   },
 };
 
-const start: Verb = {
-  name: "start",
-  summary: "Start a rollout that is ready",
-  args: "<name>",
-  completes: [rolloutEntity],
-  writes: true,
-  options: waitOptions,
-  async run(session, [name = ""], options) {
-    const rolloutId = await idOf(session, rolloutEntity, name);
-    await session.write(r.rollouts.start, { params: { rolloutId } });
-    const rollout = await waited(session, await session.read(r.rollouts.get, { params: { rolloutId } }), options, "finished");
-    await session.one(rollout, columns);
-  },
-};
+/** Each line as one line of the terminal: one that the terminal breaks would be two when they are drawn over. */
+function inTerminal({ head, lines, foot }: Frame): Frame {
+  const width = terminalWidth() ?? Number.POSITIVE_INFINITY;
+  const one = (line: string) => cut(oneLine(line), width);
+  return {
+    head: one(head),
+    lines: lines.map(({ text: line, isOver }) => ({ text: one(line), isOver })),
+    foot: foot === undefined ? undefined : one(foot),
+  };
+}
 
 const step = (name: string, summary: string, row: RouteRow, done: string, more: object = {}) =>
   stepVerb(rolloutEntity, { name, summary, row, done, ...more });
-const remark = { options: [["--remark <text>", "why"]] as const };
+const remarkOption = ["--remark <text>", "why"] as const;
+const remark = { options: [remarkOption] };
+
+/** A step behind which a rollout goes on by itself, so that there is something to wait for. */
+function goesOn(name: string, summary: string, row: RouteRow, more: readonly OptionRow[] = []): Verb {
+  return {
+    name,
+    summary,
+    args: "<name>",
+    completes: [rolloutEntity],
+    writes: true,
+    options: [...more, ...waitOptions],
+    async run(session, [of = ""], options) {
+      const deadline = Date.now() + timeoutOf(options);
+      const params = { rolloutId: await idOf(session, rolloutEntity, of) };
+      const query = given({ remark: text(options, "remark") });
+      await session.write(row as never, { params, ...(Object.keys(query).length === 0 ? {} : { query }) } as never);
+      await session.one(await waited(session, await session.read(r.rollouts.get, { params }), options, "finished", deadline), columns);
+    },
+  };
+}
 
 export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for many targets, group by group", [
   ...verbsOf(rolloutEntity),
@@ -189,13 +219,13 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
       ]);
     },
   },
-  start,
+  goesOn("start", "Start a rollout that is ready", r.rollouts.start),
   step("pause", "Pause a running rollout", r.rollouts.pause, "is paused"),
-  step("resume", "Resume a paused rollout", r.rollouts.resume, "goes on"),
-  step("next", "Begin the next group now", r.rollouts.triggerNextGroup, "begins its next group"),
+  goesOn("resume", "Resume a paused rollout", r.rollouts.resume),
+  goesOn("next", "Begin the next group now", r.rollouts.triggerNextGroup),
   step("stop", "Stop a rollout for good", r.rollouts.stop, "is stopped", { destructive: true }),
   step("retry", "Create a rollout for the targets that it has failed on", r.rollouts.retry, "is tried again"),
-  step("approve", "Approve a rollout that waits for it", r.rollouts.approve, "is approved", remark),
+  goesOn("approve", "Approve a rollout that waits for it", r.rollouts.approve, [remarkOption]),
   step("deny", "Deny a rollout that waits for approval", r.rollouts.deny, "is denied", remark),
   {
     name: "status",
@@ -210,7 +240,12 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
       if (options["watch"]) return watch.run(session, args, options);
       const rolloutId = await idOf(session, rolloutEntity, args[0] ?? "");
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
-      if (session.options.output === "table") return session.print(`${(await readTree(session, rollout)).map(oneLine).join("\n")}\n`);
+      if (session.options.output === "table")
+        return session.print(
+          `${linesOf(await readTree(session, rollout))
+            .map(oneLine)
+            .join("\n")}\n`,
+        );
       const page = await session.read(r.rollouts.listGroups, { params: { rolloutId }, query: { representation: "full", limit: 500 } });
       await session.one({ ...rollout, groups: page.content }, columns);
     },
@@ -229,7 +264,8 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
     async run(session, [name = ""], options) {
       const rolloutId = await idOf(session, rolloutEntity, name);
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
-      await session.one(await waited(session, rollout, { ...options, wait: text(options, "for") ?? "finished" }, "finished"), columns);
+      const wait = text(options, "for") ?? "finished";
+      await session.one(await waited(session, rollout, { ...options, wait }, "finished", Date.now() + timeoutOf(options)), columns);
     },
   },
   {

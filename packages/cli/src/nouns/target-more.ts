@@ -4,8 +4,9 @@ import { ExitError, exit, usage } from "../exit.ts";
 import { columnsOf } from "../output/columns.ts";
 import { idOf, type Kind } from "../resolve.ts";
 import { r } from "../routes.ts";
+import { Shown } from "../session.ts";
 import { metadataVerb } from "./metadata.ts";
-import { waitForOperation } from "./operations.ts";
+import { endOf, operationWaitOptions } from "./operations.ts";
 import { pagesVerb, rawVerb, rowsVerb, showVerb } from "./reads.ts";
 import { targetTagEntity, targetTypeEntity } from "./types.ts";
 
@@ -57,10 +58,12 @@ export const moreTargetVerbs: readonly Verb[] = [
     args: "<id> [type]",
     completes: [targetKind, targetTypeEntity],
     writes: true,
+    destructive: true,
     options: [["--remove", "take the type away"]],
     async run(session, [targetId = "", type], options) {
       if ((type === undefined) !== (options["remove"] === true)) throw usage("give a type, or --remove");
       const params = { targetId };
+      if (type === undefined) await session.confirm(`Take the type of the target ${targetId} away`);
       if (type === undefined) await session.write(r.targets.removeType, { params });
       else await session.write(r.targets.setType, { params, body: { id: await idOf(session, targetTypeEntity, type) } as never });
       session.note(`target ${targetId} ${type === undefined ? "has no type" : `is a ${type}`}`);
@@ -116,7 +119,13 @@ export const moreTargetVerbs: readonly Verb[] = [
     async run(session, [file = ""], options) {
       const body = readFileSync(file === "-" ? 0 : file, "utf8");
       const query = { onError: options["skip"] ? "skip" : "abort" } as const;
-      if (session.options.dryRun || session.options.curl) throw usage("an import is not shown: the file is what is sent");
+      if (session.options.curl) throw usage("an import is no line of curl: the file is what is sent");
+      if (session.options.dryRun) {
+        await session.print(
+          `POST ${r.targets.importCsv.path}?onError=${query.onError}\n${body.split("\n").filter(Boolean).length} lines\n`,
+        );
+        throw new Shown();
+      }
       const { created, failed, errors } = await session.write(r.targets.importCsv, { query, body });
       await session.rows(errors, columnsOf("line", "controllerId", "errorCode", "message"));
       session.note(`${created} created, ${failed} not`);
@@ -133,7 +142,7 @@ export const moreTargetVerbs: readonly Verb[] = [
       ["--type <name>", "the type of set-type"],
       ["-q, --query <fiql>", "the targets to change"],
       ["--confirm <n>", "how many they are"],
-      ["--wait", "wait until it is done"],
+      ...operationWaitOptions,
     ],
     async run(session, [what = "", ...controllerIds], options) {
       const change = changes[what];
@@ -151,8 +160,7 @@ export const moreTargetVerbs: readonly Verb[] = [
         ...(change.of === undefined ? {} : { [change.member as string]: await idOf(session, change.of, subject as string) }),
       };
       const operation = await session.write(r.targets.change, { body: body as never });
-      if (options["wait"]) await waitForOperation(session, String(operation.id), 30 * 60_000);
-      else session.note(`operation ${operation.id} changes them`);
+      await endOf(session, operation, options, "changes them");
     },
   },
 ];

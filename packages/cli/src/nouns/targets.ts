@@ -7,6 +7,8 @@ import type { ListOptions } from "../session.ts";
 import { actionColumns, actions } from "./actions.ts";
 import { setEntity } from "./catalogue.ts";
 import { noun } from "./entity.ts";
+import { endOf, operationWaitOptions } from "./operations.ts";
+import { followVerbs } from "./target-follow.ts";
 import { groupVerbs, moreTargetVerbs, targetKind } from "./target-more.ts";
 import { targetTagEntity, targetTypeEntity } from "./types.ts";
 
@@ -125,10 +127,7 @@ const verbs: readonly Verb[] = [
     completes: [targetKind],
     writes: true,
     destructive: true,
-    options: [
-      ["-q, --query <fiql>", "the targets to delete"],
-      ["--confirm <n>", "how many they are"],
-    ],
+    options: [["-q, --query <fiql>", "the targets to delete"], ["--confirm <n>", "how many they are"], ...operationWaitOptions],
     async run(session, [targetId], options) {
       const q = text(options, "query");
       if ((q === undefined) === (targetId === undefined)) throw usage("give the id of a target, or --query");
@@ -141,7 +140,8 @@ const verbs: readonly Verb[] = [
       if (confirm === undefined) throw usage("--confirm must say how many targets the query means");
       await session.confirm(`Delete ${confirm} targets`);
       const operation = await session.write(r.targets.deleteByQuery, { query: { q: q as string, confirm } });
-      session.note(operation === undefined ? `${confirm} targets are deleted` : `operation ${operation.id} deletes them`);
+      if (operation === undefined) return session.note(`${confirm} targets are deleted`);
+      await endOf(session, operation, options, "deletes them");
     },
   },
   {
@@ -192,20 +192,14 @@ const verbs: readonly Verb[] = [
   },
   tagVerb("tag", r.targetTags.assign, "Give a tag to targets"),
   tagVerb("untag", r.targetTags.unassign, "Take a tag from targets"),
-  {
-    name: "token",
-    summary: "Show the security token of a target",
-    args: "<id>",
-    completes: [targetKind],
-    async run(session, [targetId = ""]) {
-      const { securityToken } = await session.read(r.targets.get, { params: { targetId } });
-      await session.one({ securityToken }, [{ head: "TOKEN", at: "securityToken" }]);
-    },
-  },
 ];
 
 export const targets = [
-  noun(["target", "targets", "device", "devices"], "Targets: the devices that the server knows", [...verbs, ...moreTargetVerbs]),
+  noun(["target", "targets", "device", "devices"], "Targets: the devices that the server knows", [
+    ...verbs,
+    ...followVerbs(targetKind),
+    ...moreTargetVerbs,
+  ]),
   noun(["group", "groups"], "Groups of targets", groupVerbs),
   actions,
 ];

@@ -32,7 +32,7 @@ export async function migrate({ pool, schema, folder }: ServiceSchema): Promise<
     await ensureFileTable(tx);
     await ensureKnexTables(tx);
     const applied = await readFilesInForce(tx, "migrations");
-    for (const file of files) refuseEdited(file, applied);
+    for (const file of files) refuseEdited(schema, file, applied);
     return files.some(({ name }) => !applied.has(name));
   });
   // no transaction is open here: behind a pooler it would hold the connection that the migrations need
@@ -56,17 +56,23 @@ async function refuseUnreleased(tx: pg.PoolClient, schema: string): Promise<void
     `${schema}.schema_migrations`,
     `${schema}.schema_files`,
   ]);
-  if (rows[0]?.old !== true) return;
-  throw new Error(
+  if (rows[0]?.old === true) throw unreleased(schema);
+}
+
+const unreleased = (schema: string): Error =>
+  new Error(
     `the schema ${schema} was made before the first release and cannot be brought up to date: start with an empty database (npm start: delete ` +
       "the data directory)",
   );
-}
 
-function refuseEdited(file: SqlFile, applied: ReadonlyMap<string, string>): void {
+/** Until the first release the migrations of each service are joined to one baseline now and then; from then on it never changes. */
+const baseline = "0001_baseline.sql";
+
+function refuseEdited(schema: string, file: SqlFile, applied: ReadonlyMap<string, string>): void {
   const sha256 = applied.get(file.name);
-  if (sha256 !== undefined && sha256 !== file.sha256)
-    throw new Error(`migration ${file.name} was edited after it had been applied: write a new one instead`);
+  if (sha256 === undefined || sha256 === file.sha256) return;
+  if (file.name === baseline) throw unreleased(schema);
+  throw new Error(`migration ${file.name} was edited after it had been applied: write a new one instead`);
 }
 
 /** knex makes its tables before it locks anything: replicas that start at once would meet there, so they are made under the schema's lock. */

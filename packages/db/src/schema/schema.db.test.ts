@@ -196,6 +196,17 @@ test("a schema of a version before the first release is refused with what to do,
   expect((await db.pool.query("select to_regclass($1) as a", [`${schema}.a`])).rows).toEqual([{ a: null }]);
 });
 
+test("a schema of another baseline is refused with what to do, and left as it is", async () => {
+  migration("0001_baseline.sql", "-- expand\ncreate table a (x int);\n");
+  migration("0002_more.sql", "-- expand\ncreate table b (x int);\n");
+  await apply();
+  remove("0002_more.sql");
+  migration("0001_baseline.sql", "-- expand\ncreate table a (x int);\ncreate table b (x int);\n");
+  migration("0002_newer.sql", "-- expand\ncreate table c (x int);\n");
+  await expect(apply()).rejects.toThrow(`the schema ${schema} was made before the first release and cannot be brought up to date`);
+  expect((await db.pool.query("select to_regclass($1) as c", [`${schema}.c`])).rows).toEqual([{ c: null }]);
+});
+
 test("a migration needs one connection, and none is held beside it: behind a pooler it would be missing", async () => {
   migration("0001_slow.sql", "-- expand\ncreate table a (x int);\nselect pg_sleep(1.5);\n");
   migration("0002_more.sql", "-- expand\nalter table a add column y int;\n");
