@@ -5,6 +5,8 @@ import type { ActionSafetyRow } from "./action-safety.json.ts";
 
 /** This is an action as the interface shows it (spec 001 §2.5). */
 export interface ActionRow extends AuditRow {
+  /** Only where one action is read. */
+  revision?: number;
   id: number;
   controllerId: string;
   targetName: string | null;
@@ -84,6 +86,7 @@ const columns: Columns = {
 
 const fullColumns: Columns = {
   ...columns,
+  revision: "t.revision",
   policy: "(select p.body from controller.action_policies_v1 p where p.tenant_id = t.tenant_id and p.id = t.policy_id)",
 };
 
