@@ -1,3 +1,4 @@
+import type { SystemStatusView } from "@harrier/contracts";
 import { faultPoints } from "@harrier/service";
 import { eventually, uniqueName } from "@harrier/testkit";
 import { expect, test } from "vitest";
@@ -37,6 +38,23 @@ async function allFinished(ids: readonly string[]): Promise<void> {
 
 /** What is left when replicas of dmf and the broker are killed; it comes last, because connections of other tests end with the broker. */
 export function faultsOfMessaging(): void {
+  test("console M24 replicas of dmf are part of the system's status, with their jobs, also after one was killed", async () => {
+    const replicas = async () => {
+      const { nodes } = await admin.get<SystemStatusView>("system/status");
+      return nodes.filter(({ service, up }) => service === "dmf" && up);
+    };
+    await eventually(async () => expect(await replicas()).toHaveLength(2), limitMs);
+    const before = await replicas();
+    for (const { version, jobs } of before) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+/);
+      expect(jobs.map(({ name }) => name).sort()).toEqual(["messages", "node-status", "refusals", "tenants"]);
+    }
+    stack.kill("dmf", 0, "SIGKILL");
+    // the killed one is not told of as gone before 90 s, so the new one comes beside it
+    const known = new Set(before.map(({ id }) => id));
+    await eventually(async () => expect((await replicas()).filter(({ id }) => !known.has(id))).toHaveLength(1), limitMs);
+  });
+
   test.each(faultPoints.filter((point) => point.startsWith("dmf.")))(
     "nothing is lost when both replicas of dmf are killed at %s",
     async (point) => {
