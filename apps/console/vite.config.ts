@@ -56,7 +56,7 @@ function clientWithoutCodes(): Plugin {
 const server = { proxy: { "/api": "http://127.0.0.1:8080", "/console/session": "http://127.0.0.1:8080" } };
 
 const baseModules =
-  /node_modules\/(react|react-dom|scheduler|@tanstack\/(router-core|react-router|history|query-core|react-query|store|react-store))\/|packages\/client\//;
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(router-core|react-router|history|query-core|react-query|store|react-store))\/(?!.*\/(queriesObserver|useQueries)\.js)|packages\/client\/dist\/(?!server-events|client|pages|credentials|index)/;
 
 export default defineConfig({
   // The address below which a gateway serves it is known when a page is asked for (the base element of index.html), not when it is built.

@@ -74,7 +74,7 @@ function makeStoreUsers() {
 /** The user that management and dmf are at the message broker (profile dmf), and their addresses with it. */
 function makeBrokerUser() {
   const word = secret("rabbitmq-password", password);
-  write("rabbitmq-conf", `default_user = harrier\ndefault_pass = ${word}\nloopback_users = none`);
+  write("rabbitmq-conf", `default_user = harrier\ndefault_pass = ${word}\nloopback_users = none\nmax_message_size = 4194304`);
   write("amqp-url", `amqp://harrier:${word}@rabbitmq:5672`);
   write("amqp-management-url", `http://harrier:${word}@rabbitmq:15672`);
 }

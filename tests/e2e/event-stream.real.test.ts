@@ -1,7 +1,8 @@
-import type { MessagingAccess } from "@harrier/contracts";
+import type { MessagingAccess, MessagingStatus } from "@harrier/contracts";
 import type { Stack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack, uniqueName } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { manage, withShortQueue } from "./support/broker-management.ts";
 import { eventsBehind, idsOf, outOfOrder, streamReader } from "./support/receivers.ts";
 
 let broker: RabbitMq;
@@ -72,6 +73,25 @@ test("management 10.5 what happens while the broker is away arrives when it is b
   } finally {
     await stop();
   }
+});
+
+test("management 10.5 while a full queue refuses events the status says since when, and they arrive when it has room", async () => {
+  const { vhost = "" } = await admin.get<MessagingStatus>("system/amqp");
+  // nobody reads this one while it is full
+  const full = "sie_full";
+  const filler = await streamReader(url, { queue: full, keys: ["io.update.target.#"] });
+  await filler.stop();
+  const began = Date.now();
+  await withShortQueue(broker, { vhost, name: full, overflow: "reject-publish", maxLength: 1 }, async () => {
+    await create(20);
+    await eventually(async () => {
+      const { sieFailingSince = 0 } = await admin.get<MessagingStatus>("system/amqp");
+      // by the clock of the database
+      expect(sieFailingSince).toBeGreaterThan(began - 10_000);
+    }, limitMs);
+  });
+  await eventually(async () => expect(await admin.get("system/amqp")).not.toHaveProperty("sieFailingSince"), limitMs);
+  await manage(broker, "DELETE", `queues/${vhost}/${full}`);
 });
 
 test.each(["management.sie.before-confirm", "management.sie.after-confirm"])(

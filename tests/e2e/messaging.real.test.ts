@@ -3,6 +3,7 @@ import type { Stack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack } from "@harrier/testkit";
 import { type ChannelModel, connect } from "amqplib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { manage, withShortQueue } from "./support/broker-management.ts";
 
 let broker: RabbitMq;
 let stack: Stack;
@@ -82,6 +83,120 @@ test("management 10.5 a user of one tenant does not get into the virtual host of
   await (await connect(user.amqpUri.replace(user.password, "another-password"))).close();
 });
 
+test("rollouts 8.6 a full receiver refuses what a client publishes with confirms, and keeps what it has taken", async () => {
+  const body = [{ name: "full", administrator: { name: "boss" } }];
+  const [created] = await admin.post<{ administrator: { password: string } }[]>("system/tenants", body);
+  const boss = createAdmin({ baseUrl: stack.baseUrl, user: "full\\boss", password: created?.administrator.password ?? "" });
+  const made = await boss.post<MessagingAccess>("system/amqp/dmf");
+  const operator = await connect(`${broker.url}/${made.vhost}`);
+  const client = await connect(userOf(made).amqpUri);
+  try {
+    await admin.post("system/tenants/full/suspend");
+    const watching = await operator.createChannel();
+    await eventually(async () => expect((await watching.checkQueue("dmf_receiver")).consumerCount).toBe(0), 60_000);
+    const channel = await client.createConfirmChannel();
+    const taken: string[] = [];
+    const refused: string[] = [];
+    const register = (thingId: string) =>
+      new Promise<void>((resolve) => {
+        const options = { replyTo: "a.replies", persistent: true, headers: { tenant: "full", type: "THING_CREATED", thingId } };
+        channel.publish("dmf.exchange", "", Buffer.alloc(0), options, (error) => {
+          (error ? refused : taken).push(thingId);
+          resolve();
+        });
+      });
+    await withShortQueue(broker, { vhost: made.vhost, name: "dmf_receiver", overflow: "reject-publish" }, async () => {
+      // the policy reaches the queue a moment later
+      for (let n = 1; refused.length === 0 && n <= 1_000; n += 1) await register(`full-${n}`);
+    });
+    expect(refused).toHaveLength(1);
+    expect(taken.length).toBeGreaterThanOrEqual(3);
+    await admin.post("system/tenants/full/resume");
+    await eventually(async () => expect((await boss.get<{ total: number }>("targets?limit=1")).total).toBe(taken.length), 60_000);
+  } finally {
+    await client.close();
+    await operator.close();
+  }
+});
+
+/** Connects, and answers a promise of the end of the connection. */
+async function connectedWith(uri: string): Promise<{ connection: ChannelModel; ended: Promise<unknown> }> {
+  const connection = await connect(uri);
+  connection.on("error", () => undefined);
+  return { connection, ended: new Promise((resolve) => connection.once("close", resolve)) };
+}
+
+test("management 10.5 a new password ends the connections with the old one, also by override, which keeps the messages", async () => {
+  const { vhost, users } = await admin.get<MessagingStatus>("system/amqp");
+  const [name = ""] = users;
+  const before = userOf(await admin.post<MessagingAccess>("system/amqp/dmf", { override: true }));
+  expect(before.username).toBe(name);
+  const first = await connectedWith(before.amqpUri);
+  expect((await admin.call("system/amqp/passwords", { method: "PUT", body: { [name]: "a-second-password" } })).status).toBe(200);
+  await first.ended;
+  await expect(connect(before.amqpUri)).rejects.toThrow(/403|ACCESS/i);
+  const uri = before.amqpUri.replace(before.password, "a-second-password");
+  const second = await connectedWith(uri);
+  const channel = await second.connection.createConfirmChannel();
+  await channel.assertExchange("kept.replies", "fanout");
+  await channel.assertQueue("kept", { durable: true });
+  await channel.bindQueue("kept", "kept.replies", "");
+  channel.publish("kept.replies", "", Buffer.from("{}"), { persistent: true });
+  await channel.waitForConfirms();
+  const after = userOf(await admin.post<MessagingAccess>("system/amqp/dmf", { override: true }));
+  await second.ended;
+  await expect(connect(uri)).rejects.toThrow(/403|ACCESS/i);
+  const third = await connect(after.amqpUri);
+  expect(await (await third.createChannel()).checkQueue("kept")).toMatchObject({ messageCount: 1 });
+  await third.close();
+  expect(after.amqpUri).toContain(`/${vhost}`);
+});
+
+test("management 10.5 the status counts the dead letters", async () => {
+  const { vhost = "" } = await admin.get<MessagingStatus>("system/amqp");
+  const connection = await connect(`${broker.url}/${vhost}`);
+  try {
+    const channel = await connection.createConfirmChannel();
+    for (const n of [1, 2, 3]) channel.publish("dmf.connector.deadletter", "", Buffer.from(String(n)), { persistent: true });
+    await channel.waitForConfirms();
+    const dead = await channel.checkQueue("dmf_connector_deadletter_ttl");
+    // the interface counts every five seconds
+    await eventually(
+      async () => expect(await admin.get<MessagingStatus>("system/amqp")).toMatchObject({ deadLetters: dead.messageCount }),
+      60_000,
+      500,
+    );
+  } finally {
+    await connection.close();
+  }
+});
+
+test("management 10.5 a virtual host has the bounds that operations name: its own limits, and those of each queue", async () => {
+  const { vhost = "" } = await admin.get<MessagingStatus>("system/amqp");
+  const [limits] = await manage<{ value: object }[]>(broker, "GET", `vhost-limits/${vhost}`);
+  expect(limits?.value).toEqual({ "max-connections": 1_000, "max-queues": 10_000 });
+  const connection = await connect(`${broker.url}/${vhost}`);
+  const mebibyte = 1024 * 1024;
+  const bounds = {
+    dmf_receiver: { "max-length": 1_000_000, "max-length-bytes": 1024 * mebibyte, overflow: "reject-publish" },
+    dmf_connector_deadletter_ttl: { "max-length": 100_000, "max-length-bytes": 256 * mebibyte, overflow: "drop-head" },
+    "a.clients": { "max-length": 100_000, "max-length-bytes": 128 * mebibyte, overflow: "reject-publish" },
+    sie_readers: { "max-length": 100_000, "max-length-bytes": 128 * mebibyte, overflow: "drop-head" },
+  };
+  try {
+    const channel = await connection.createConfirmChannel();
+    for (const name of ["a.clients", "sie_readers"]) await channel.assertQueue(name, { durable: true });
+    for (const [name, definition] of Object.entries(bounds)) {
+      await eventually(async () => {
+        const queue = await manage<{ effective_policy_definition: object }>(broker, "GET", `queues/${vhost}/${name}`);
+        expect(queue.effective_policy_definition, name).toEqual(definition);
+      }, 30_000);
+    }
+  } finally {
+    await connection.close();
+  }
+});
+
 test("management 10.5 a broker that is away is said so, and nothing is enabled meanwhile", async () => {
   await broker.kill();
   const errorCode = "hawkbit.server.error.amqp.notAvailable";
@@ -108,7 +223,9 @@ test("extensions tenants: the virtual host and the users of a deleted tenant go 
       ({ name }) => name,
     );
   const before = (await names("vhosts")).length;
+  const things = async () => (await names("users")).filter((name) => name.endsWith(".dmf")).length;
+  const users = await things();
   expect((await admin.call("system/tenants/other", { method: "DELETE" })).status).toBeLessThan(300);
   await eventually(async () => expect(await names("vhosts")).toHaveLength(before - 1), 60_000);
-  await eventually(async () => expect((await names("users")).filter((name) => name.endsWith(".dmf"))).toHaveLength(1), 60_000);
+  await eventually(async () => expect(await things()).toBe(users - 1), 60_000);
 });

@@ -4,6 +4,7 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, whenSignedOut } from "./api/query-client.ts";
+import { signInSilently } from "./api/session.ts";
 import { router } from "./routes.tsx";
 import { applyTheme } from "./shell/theme.ts";
 import { Toasts } from "./ui/toast.tsx";
@@ -15,6 +16,7 @@ whenSignedOut(() => {
   const { pathname, href } = router.state.location;
   if (pathname === "/login") return;
   queryClient.clear();
+  if (signInSilently(href)) return;
   void router.navigate({ to: "/login", search: { to: href } });
 });
 

@@ -1,7 +1,8 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from "@tanstack/react-router";
 import { ApiError } from "./api/client.ts";
+import { forgetDrafts } from "./api/drafts.ts";
 import { queryClient } from "./api/query-client.ts";
-import { me } from "./api/session.ts";
+import { me, signedIn, signInSilently } from "./api/session.ts";
 import { colsSearch, groupSearch, listSearch, loginSearch, monthsSearch, tabListSearch, tabSearch, wizardSearch } from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -22,10 +23,13 @@ const shell = createRoute({
   component: Shell,
   beforeLoad: async ({ location }) => {
     try {
-      await queryClient.ensureQueryData(me);
+      forgetDrafts(await queryClient.ensureQueryData(me));
+      signedIn();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) throw redirect({ to: "/login", search: { to: location.href } });
-      throw error;
+      if (!(error instanceof ApiError && error.status === 401)) throw error;
+      // The browser leaves the page; nothing is drawn meanwhile.
+      if (signInSilently(location.href)) await new Promise(() => undefined);
+      throw redirect({ to: "/login", search: { to: location.href } });
     }
   },
 });

@@ -115,7 +115,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
     .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }))
     .add(
       "harrier.controller.v1.DeviceMessagesService",
-      deviceMessagesHandlers({ ...ofDevices, background, fault, readable: () => readable }),
+      deviceMessagesHandlers({ ...ofDevices, background, fault, log, readable: () => readable }),
     );
   // it stops before the gRPC server, because the streams of the feed last as long as it does
   backend.add(jobs.group("feed"));

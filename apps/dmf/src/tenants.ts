@@ -34,6 +34,7 @@ export class Tenants {
   readonly #deps: TenantsDeps;
   readonly #connected = new Map<string, Connected>();
   #logged = { minute: 0, n: 0 };
+  #known = false;
 
   constructor(deps: TenantsDeps) {
     this.#deps = deps;
@@ -43,6 +44,17 @@ export class Tenants {
     return this.#connected.get(vhost)?.host;
   }
 
+  /** Whether controller has said which tenants there are. */
+  get known(): boolean {
+    return this.#known;
+  }
+
+  /** How many virtual hosts are connected, and how many are not. */
+  counts(): { connected: number; away: number } {
+    const connected = this.connected().length;
+    return { connected, away: this.#connected.size - connected };
+  }
+
   /** The tenants whose virtual host is connected at this moment. */
   connected(): { tenantId: number; vhost: string }[] {
     return [...this.#connected.values()].flatMap(({ tenant: { tenantId, vhost }, host }) =>
@@ -50,10 +62,16 @@ export class Tenants {
     );
   }
 
+  /** Whether there are virtual hosts to be connected to, and none is. */
+  cutOff(): boolean {
+    return this.#connected.size > 0 && this.connected().length === 0;
+  }
+
   /** Connects to the virtual hosts of tenants that have been enabled, and ends the connections of those that are not any more. */
   async refresh(): Promise<void> {
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline: Date.now() + 5_000 };
     const { tenants } = await this.#deps.controller.listMessagingTenants({}, call);
+    this.#known = true;
     const wanted = new Map(tenants.map((tenant) => [tenant.vhost, tenant]));
     for (const [vhost, { host }] of this.#connected) {
       if (wanted.has(vhost)) continue;
@@ -98,8 +116,9 @@ export class Tenants {
       this.#refuse(tenant, error, settle);
       return;
     }
+    const again = message.fields.redelivered;
     const of = incoming.kind === "status" ? { actionId: incoming.actionId } : { thingId: "thingId" in incoming ? incoming.thingId : "" };
-    inOrder.add({ of, work: (thingId) => this.#handle(at, { incoming, thingId, again: message.fields.redelivered, settle }) });
+    inOrder.add({ of, work: (thingId) => this.#handle(at, { incoming, thingId, again, settle }) });
   }
 
   async #handle(

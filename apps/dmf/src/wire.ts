@@ -26,7 +26,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
   const mutualTls = tlsOf(config);
   const tls = mutualTls === undefined ? {} : { tls: mutualTls };
   const metrics = createMetrics({ service: "dmf" });
-  const counted = createMessageMetrics(metrics.registry);
+  const counted = createMessageMetrics(metrics.registry, () => tenants.counts());
   const controller = createClient("harrier.controller.v1.DeviceMessagesService", {
     caller: "dmf",
     addresses: config.HARRIER_CONTROLLER_GRPC,
@@ -36,7 +36,7 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     ...tls,
   });
   const refusals = new Refusals(controller);
-  const tenants = new Tenants({
+  const tenants: Tenants = new Tenants({
     controller,
     amqpUrl: config.HARRIER_AMQP_URL,
     log,
@@ -48,28 +48,22 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     controller,
     hostOf: (vhost) => tenants.hostOf(vhost),
     connected: () => tenants.connected(),
+    cutOff: () => tenants.cutOff(),
     baseUrl: config.HARRIER_PUBLIC_URL.replace(/\/+$/, ""),
     count: counted.sent,
+    caughtUp: counted.caughtUp,
     log,
     fault: faultPoint,
   });
   const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
   const nodeStatus = tellProcess(controller, node, () => jobs.states());
   const jobs: Jobs<JobName> = createJobs(jobList, { tenants, send, refusals, nodeStatus }, { log, registry: metrics.registry });
-  let asked = false;
-  // ready once controller has been asked; a broker that is away makes no replica worse than another
-  const readiness = { controller: async () => asked || "controller has not been asked yet" };
+  // ready once controller has answered; a broker that is away makes no replica worse than another
+  const readiness = { controller: async () => tenants.known || "controller has not answered which tenants there are" };
   const metricsPort = config.HARRIER_METRICS_PORT;
   const http = createHttp({ drain: drainOf(config), service: "dmf", keys, log, metrics, readiness, metricsPort, ...tls });
   await http.listen(config.HARRIER_HTTP_HOST, config.HARRIER_HTTP_PORT);
-  const first = tenants.refresh().then(
-    () => {
-      asked = true;
-    },
-    () => {
-      asked = true; // the job goes on asking, and says that it cannot
-    },
-  );
+  const first = tenants.refresh().catch(() => undefined); // the job goes on asking, and says that it cannot
   void first.then(() => jobs.group().start());
   return [controller, tenants, backgroundWork(jobs.group()), http];
 }

@@ -1,58 +1,19 @@
-import type { events, InputOf, ParamsOf, QueryOf, ResponseOf } from "@harrier/contracts";
-import { maxAnswerBytes, textWithin } from "./answer.ts";
-import { type Credentials, createTokenSource, type TokenSource } from "./credentials.ts";
-import { ApiError, type ApiErrorBody, NetworkError } from "./errors.ts";
+import type { events, QueryOf } from "@harrier/contracts";
+import {
+  type AnswerOf,
+  type Asked,
+  type Caller,
+  type ClientOptions,
+  createCaller,
+  type Loose,
+  type NeedsParams,
+  read,
+  rootOf,
+} from "./caller.ts";
+import { createTokenSource } from "./credentials.ts";
 import { type ItemOf, type ListOptions, type PageOf, pagesOf } from "./pages.ts";
-import { type PreparedRequest, type RequestInput, type RouteRow, requestOf, type SentBody } from "./request.ts";
+import { type RouteRow, requestOf, type SentBody } from "./request.ts";
 import { type FollowOptions, follow, type ServerEvent } from "./server-events.ts";
-
-export type { RouteRow } from "./request.ts";
-
-export interface ClientOptions {
-  /** The address of the server, with the path of a proxy if there is one. */
-  readonly baseUrl: string;
-  readonly credentials?: Credentials;
-  /** It replaces the credentials, for programs that keep tokens themselves; after a 401 it is asked once for another one. */
-  readonly tokens?: TokenSource;
-  readonly fetch?: typeof fetch;
-  /** Requests are repeated so often where the server asks for it (429 and 503 with Retry-After), and reads where the connection broke; 2 by default. */
-  readonly retries?: number;
-  /** No wait for a repetition is longer, in milliseconds; a longer Retry-After ends the call. 10,000 by default. */
-  readonly maxWaitMs?: number;
-  /** Sees every answer, for logs: the operation, the status, the id of the request and the milliseconds that it took. */
-  readonly onAnswer?: (answer: { operation: string; path: string; status: number; requestId?: string | undefined; ms: number }) => void;
-}
-
-type Given<T> = { readonly [K in keyof T]: string | number };
-type Asked<T> = { readonly [K in keyof T]?: string | number | boolean | undefined };
-type NeedsParams<T> = keyof ParamsOf<T> extends never
-  ? { params?: Record<string, never> }
-  : string extends keyof ParamsOf<T>
-    ? { params?: Record<string, never> }
-    : { params: Given<ParamsOf<T>> };
-type NeedsBody<T> = [InputOf<T>] extends [undefined]
-  ? { body?: undefined }
-  : undefined extends InputOf<T>
-    ? { body?: InputOf<T> }
-    : { body: InputOf<T> };
-
-/** What a call of an operation takes: path parameters, query and body as the row of the route table has them. */
-export type CallOptions<T> = NeedsParams<T> &
-  NeedsBody<T> & {
-    readonly query?: Asked<QueryOf<T>>;
-    readonly signal?: AbortSignal;
-    /** The tag of `tagged`: the change is refused with 412 if there is another revision by now. */
-    readonly ifMatch?: string | undefined;
-  };
-
-/** An answer with the tag of its revision, where it has one. */
-export interface Tagged<T> {
-  readonly body: T;
-  readonly tag: string | undefined;
-}
-
-/** An answer that is undefined where the operation has no body, or where it answers 204 for "nothing to show". */
-export type AnswerOf<T> = ResponseOf<T>;
 
 type StreamOptions<T> = NeedsParams<T> & {
   readonly query?: Asked<QueryOf<T>>;
@@ -66,24 +27,8 @@ type UploadOptions<T> = NeedsParams<T> & {
   readonly upload: { readonly body: SentBody; readonly headers?: Readonly<Record<string, string>> };
 };
 
-/** What all calls take, behind the types that the rows give them. */
-interface Loose extends RequestInput {
-  readonly signal?: AbortSignal;
-  readonly headers?: Record<string, string>;
-  readonly upload?: UploadOptions<unknown>["upload"];
-}
-
 /** The client of the management interface: one function for every row of the route table, typed by its schemas. */
-export interface Client {
-  /** Calls an operation and answers its JSON. Rejects with ApiError or NetworkError. */
-  call<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]): Promise<AnswerOf<T>>;
-  /** Calls an operation and answers its JSON with the `ETag`, which the `ifMatch` of a change takes. */
-  tagged<T extends RouteRow>(
-    row: T,
-    ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
-  ): Promise<Tagged<AnswerOf<T>>>;
-  /** Sends a prepared request and answers the response, whose body is not read. Rejects with ApiError where the status is no success. */
-  send(operation: string, request: PreparedRequest, options?: SendOptions): Promise<Response>;
+export interface Client extends Caller {
   /** Walks a list page by page: by cursor where the list has one, by offset elsewhere. Nothing is read ahead. */
   pages<T extends RouteRow>(row: T, options?: ListOptions<T>): AsyncGenerator<PageOf<T>>;
   /** Walks a list item by item. */
@@ -96,19 +41,13 @@ export interface Client {
   events(row: typeof events.stream | RouteRow, options?: FollowOptions): AsyncGenerator<ServerEvent>;
 }
 
-export interface SendOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly errors?: RouteRow["errors"];
-}
-
 /** Makes a client. It keeps no state but the token of an OAuth client. */
 export function createClient(options: ClientOptions): Client {
-  const send = sender(options);
-  const tagged = async (row: RouteRow, given: Loose = {}): Promise<Tagged<unknown>> => {
-    const answer = await send(row.id, requestOf(row, given), { signal: given.signal, errors: row.errors });
-    return { tag: answer.headers.get("etag") ?? undefined, body: await read(row.id, answer) };
-  };
-  const call = async (row: RouteRow, given: Loose = {}): Promise<unknown> => (await tagged(row, given)).body;
+  const { baseUrl, credentials, fetch: fetcher = (input, init) => fetch(input, init) } = options;
+  const tokens = options.tokens ?? (credentials === undefined ? undefined : createTokenSource(rootOf(baseUrl), credentials, fetcher));
+  const caller = createCaller({ ...options, ...(tokens === undefined ? {} : { tokens }) });
+  const { send } = caller;
+  const call = caller.call as unknown as (row: RouteRow, given?: object) => Promise<unknown>;
   const download = (row: RouteRow, { headers, signal, ...given }: Loose) => {
     const request = requestOf(row, given);
     return send(row.id, { ...request, headers: { ...request.headers, ...headers } }, { signal, errors: row.errors });
@@ -118,122 +57,14 @@ export function createClient(options: ClientOptions): Client {
     const whole = { ...request, headers: { ...request.headers, ...sent?.headers }, ...(sent === undefined ? {} : { body: sent.body }) };
     return read(row.id, await send(row.id, whole, { signal, errors: row.errors }));
   };
-  const client: Client = {
-    send,
-    call: call as Client["call"],
-    tagged: tagged as Client["tagged"],
+  return {
+    ...caller,
     download: download as Client["download"],
     upload: upload as Client["upload"],
     pages: (row, list) => pagesOf(call, row, list),
     async *items(row, list) {
       for await (const page of pagesOf(call, row, list)) yield* page.content as never[];
     },
-    events: (row, following) => follow(client, row as RouteRow, following),
+    events: (row, following) => follow(caller, row as RouteRow, following),
   };
-  return client;
-}
-
-const repeatable = new Set(["GET", "HEAD"]);
-
-function sender({ baseUrl, credentials, fetch: given, retries = 2, maxWaitMs = 10_000, onAnswer, ...rest }: ClientOptions): Client["send"] {
-  const fetcher: typeof fetch = given ?? ((input, init) => fetch(input, init));
-  const root = baseUrl.replace(/\/+$/, "");
-  const tokens = rest.tokens ?? createTokenSource(root, credentials, fetcher);
-  const once = async (operation: string, request: PreparedRequest, { signal }: SendOptions, renew: boolean): Promise<Response> => {
-    const authorization = await tokens(renew);
-    const headers = { ...request.headers, ...(authorization === undefined ? {} : { authorization }) };
-    const body =
-      request.body === undefined ? {} : { body: request.body, ...(request.body instanceof ReadableStream ? { duplex: "half" } : {}) };
-    const began = performance.now();
-    const url = root + request.path;
-    const answer = await fetcher(url, { method: request.method, headers, ...body, redirect: "error", signal: signal ?? null }).catch(
-      (error: unknown) => {
-        if (signal?.aborted) throw signal.reason;
-        throw new NetworkError(url, error);
-      },
-    );
-    const requestId = answer.headers.get("x-request-id") ?? undefined;
-    onAnswer?.({ operation, path: request.path, status: answer.status, requestId, ms: performance.now() - began });
-    return answer;
-  };
-  return async (operation, request, options = {}) => {
-    const canRepeat = !(request.body instanceof ReadableStream);
-    const canRenew = rest.tokens !== undefined || (credentials !== undefined && "clientId" in credentials);
-    let renewed = false;
-    let renew = false;
-    for (let attempt = 0; ; attempt++) {
-      let answer: Response;
-      try {
-        answer = await once(operation, request, options, renew);
-        renew = false;
-      } catch (error) {
-        if (!(error instanceof NetworkError) || !repeatable.has(request.method) || attempt >= retries) throw error;
-        await pause(200 * 2 ** attempt, options.signal);
-        continue;
-      }
-      if (answer.ok) return answer;
-      const error = await refusalOf(operation, answer, options.errors);
-      // a token may have been withdrawn or the server's keys replaced before it ended
-      if (answer.status === 401 && canRenew && canRepeat && !renewed) {
-        renewed = true;
-        renew = true;
-      } else if (attempt < retries && canRepeat && waitable(error, maxWaitMs)) await pause((error.retryAfter ?? 0) * 1000, options.signal);
-      else throw error;
-    }
-  };
-}
-
-function waitable({ status, retryAfter }: ApiError, maxWaitMs: number): boolean {
-  return (status === 429 || status === 503) && retryAfter !== undefined && retryAfter * 1000 <= maxWaitMs;
-}
-
-/** What says why a request is refused is short; more is not of the server. */
-const maxRefusalBytes = 1024 * 1024;
-
-async function refusalOf(operation: string, answer: Response, expected?: RouteRow["errors"]): Promise<ApiError> {
-  const text = (await textWithin(answer, maxRefusalBytes).catch(() => undefined)) ?? "";
-  let body: ApiErrorBody = {};
-  try {
-    if (text.startsWith("{")) body = JSON.parse(text) as ApiErrorBody;
-  } catch {
-    // a proxy in between has answered something else
-  }
-  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
-  const requestId = answer.headers.get("x-request-id") ?? undefined;
-  return new ApiError({
-    operation,
-    status: answer.status,
-    body,
-    requestId,
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    expected,
-  });
-}
-
-async function read(operation: string, answer: Response): Promise<unknown> {
-  const text = await textWithin(answer, maxAnswerBytes);
-  if (text === undefined) throw new Error(`${operation} was answered by more than ${maxAnswerBytes} bytes`);
-  if (text === "") return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`${operation} was answered by what is no JSON: is this the address of the server?`);
-  }
-}
-
-/** Waits because the server has asked for it, and ends at once when the caller gives up. */
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      signal?.removeEventListener("abort", aborted);
-      resolve();
-    }
-    function aborted(): void {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    }
-    if (signal?.aborted) aborted();
-    else signal?.addEventListener("abort", aborted, { once: true });
-  });
 }

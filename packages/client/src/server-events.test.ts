@@ -42,3 +42,30 @@ test("an event without an end is refused before it fills the memory", async () =
   };
   await expect(read()).rejects.toThrow("more than a megabyte");
 });
+
+test("a stream that says nothing for too long is opened again, and whoever follows hears of both", { timeout: 20_000 }, async () => {
+  const ending = new AbortController();
+  const states: string[] = [];
+  let opened = 0;
+  const client = {
+    send: async (_operation: string, _request: object, options?: { signal?: AbortSignal | undefined }) => {
+      opened += 1;
+      const text = opened === 1 ? ": here\n\n" : 'data: {"n":1}\n\n';
+      // It never ends by itself; as a browser does it, an abort of the request breaks it.
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(text));
+          options?.signal?.addEventListener("abort", () => controller.error(new DOMException("aborted", "AbortError")));
+        },
+      });
+      return new Response(body);
+    },
+  };
+  const events: unknown[] = [];
+  for await (const { data } of follow(client, row, { signal: ending.signal, quietMs: 50, onState: (state) => states.push(state) })) {
+    events.push(data);
+    ending.abort();
+  }
+  expect(events).toEqual([{ n: 1 }]);
+  expect(states).toEqual(["open", "broken", "open"]);
+});

@@ -13,6 +13,10 @@ export interface FollowOptions {
   /** `after`, `types`, `changes`, `rollout` and `target` of the operation. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly signal?: AbortSignal;
+  /** A stream that brings nothing for so long is taken for broken, in milliseconds: the server says something every 15 seconds. 45,000 by default. */
+  readonly quietMs?: number;
+  /** Hears that the stream is open, and that it has ended or broken; it is opened again by itself. */
+  readonly onState?: (state: "open" | "broken") => void;
 }
 
 interface Sender {
@@ -21,29 +25,55 @@ interface Sender {
 
 const firstRestMs = 500;
 const longestRestMs = 10_000;
+const longestQuietMs = 45_000;
 /** An event has less than a hundred kilobytes; what goes on without an end is no stream of events. */
 const maxEventLength = 2 ** 20;
 
-/** Follows the stream, and connects again behind the last event where it ends or breaks; what is refused (4xx) ends it. */
-export async function* follow(client: Sender, row: RouteRow, { query = {}, signal }: FollowOptions = {}): AsyncGenerator<ServerEvent> {
+/** Ends a connection that has brought nothing for a while: the other side may be gone without a word. */
+function watchdog(quietMs: number, signal: AbortSignal | undefined) {
+  const quiet = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const alive = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => quiet.abort(), quietMs);
+  };
+  alive();
+  return {
+    signal: signal === undefined ? quiet.signal : AbortSignal.any([signal, quiet.signal]),
+    alive,
+    barked: () => quiet.signal.aborted,
+    end: () => clearTimeout(timer),
+  };
+}
+
+/** Follows the stream, and connects again behind the last event where it ends, breaks or falls silent; what is refused (4xx) ends it. */
+export async function* follow(client: Sender, row: RouteRow, options: FollowOptions = {}): AsyncGenerator<ServerEvent> {
+  const { query = {}, signal, quietMs = longestQuietMs, onState } = options;
   let after = query["after"];
   for (let failures = 0; !signal?.aborted; ) {
     const began = performance.now();
+    const dog = watchdog(quietMs, signal);
     try {
-      const answer = await client.send(row.id, requestOf(row, { query: { ...query, after } }), { signal });
-      for await (const event of parseEvents(answer.body as ReadableStream<Uint8Array>)) {
+      const answer = await client.send(row.id, requestOf(row, { query: { ...query, after } }), { signal: dog.signal });
+      onState?.("open");
+      for await (const event of parseEvents(answer.body as ReadableStream<Uint8Array>, { onBytes: dog.alive, signal: dog.signal })) {
         failures = 0;
         after = event.id ?? after;
         yield event;
       }
+      onState?.("broken");
       // A stream that ends as soon as it begins would be opened again without a pause.
       if (performance.now() - began < firstRestMs) await rest(failures++, signal);
     } catch (error) {
       if (signal?.aborted) return;
+      onState?.("broken");
+      if (dog.barked()) continue;
       const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
       if (refused || (error instanceof TypeError === false && !(error instanceof ApiError) && !(error instanceof NetworkError)))
         throw error;
       await rest(failures++, signal);
+    } finally {
+      dog.end();
     }
   }
 }
@@ -61,14 +91,22 @@ function rest(failures: number, signal: AbortSignal | undefined): Promise<void> 
   });
 }
 
-/** Reads the events of a stream as they come. Comments, which keep the connection open, are passed over. */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
-  const reader = body.pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>).getReader();
+interface Reading {
+  /** Hears of everything that arrives, comments too. */
+  readonly onBytes?: () => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Reads the events of a stream as they come. Comments, which keep the connection open, are passed over; an abort rejects. */
+export async function* parseEvents(body: ReadableStream<Uint8Array>, { onBytes, signal }: Reading = {}): AsyncGenerator<ServerEvent> {
+  const decoder = new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>;
+  const reader = body.pipeThrough(decoder, signal === undefined ? {} : { signal }).getReader();
   let held = "";
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onBytes?.();
       held += value;
       const parts = held.split("\n\n");
       held = parts.pop() ?? "";

@@ -8,6 +8,7 @@ import { type DemoResult, runDemo } from "./demo/demo.ts";
 import { createProgress } from "./demo/progress.ts";
 import { parseDuration } from "./duration.ts";
 import { runFleet } from "./fleet.ts";
+import { createHttp } from "./http.ts";
 import type { FleetReport } from "./report.ts";
 import { runThings } from "./things.ts";
 
@@ -137,21 +138,34 @@ demo
   .option("--json", "print the result as JSON at the end");
 program.addCommand(demo);
 
-/** Runs things that speak DMF: they wait for messages, so that nothing of HTTP concerns them. */
+/** They mean nothing to devices that wait for messages: the addresses of their files are in these. */
+const overHttpAlone = ["url", "fallBack", "silent", "flaky", "gatewayToken", "poll"] as const;
+
+/** Runs things that speak DMF: they wait for messages, and fetch what these name. Exchange and queue go with them. */
 async function simulateThings(flags: RunFlags, url: string): Promise<void> {
+  const given = overHttpAlone.filter((name) => run.getOptionValueSource(name) === "cli");
+  const names = given.map((name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  if (names.length > 0)
+    throw new Error(`${names.join(", ")} cannot be given with --dmf: such devices do not poll, and fetch from where messages say`);
   const signal = untilSignal();
-  const { tenant, fail, seed, devices: count, prefix } = flags;
+  const { tenant, fail, seed, devices: count, prefix, pieces, concurrency } = flags;
   const ids = Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(6, "0")}`);
-  const things = await runThings({ url, ids, tenant, fail, seed });
+  const http = createHttp(concurrency);
+  const downloads = { http, pieces };
+  const things = await runThings({ url, ids, tenant, fail, seed, downloads, exchange: `${prefix}.simulator.replies`, temporary: true });
   const until = flags.for === undefined ? Number.POSITIVE_INFINITY : Date.now() + flags.for * 1000;
   while (!signal.aborted && Date.now() < until) {
     await sleep(Math.min(5_000, Math.max(0, until - Date.now())), undefined, { signal }).catch(() => {});
-    const { got, sent, finished, failed, reconnects } = things.report();
-    const line = `${count} things  got ${got}  sent ${sent}  ended ${finished}, ${failed} of them failed  reconnects ${reconnects}`;
+    const { got, sent, finished, failed, reconnects, bytes } = things.report();
+    const megabytes = (bytes / 1e6).toFixed(0);
+    const line = `${count} things  got ${got}  sent ${sent}  ended ${finished}, ${failed} of them failed  ${megabytes} MB  reconnects ${reconnects}`;
     if (flags.json !== true) process.stdout.write(`${line}\n`);
   }
   const report = await things.stop();
+  await http.close();
   if (flags.json === true) process.stdout.write(`${JSON.stringify(report)}\n`);
+  for (const violation of report.violations) process.stderr.write(`${violation}\n`);
+  process.exitCode = report.violations.length === 0 ? 0 : 1;
 }
 
 const noToken = `give --gateway-token (HARRIER_GATEWAY_TOKEN) for devices over HTTP, or --dmf.

@@ -195,7 +195,18 @@ class Backend implements Things {
 
   #obey({ content, properties }: ConsumeMessage): void {
     const { topic, thingId = "" } = (properties.headers ?? {}) as { topic?: string; thingId?: string };
-    const body = content.length === 0 || topic === undefined ? undefined : (JSON.parse(content.toString()) as Record<string, unknown>);
+    const body: unknown = content.length === 0 || topic === undefined ? undefined : JSON.parse(content.toString());
+    if (topic !== "MULTI_ACTION") {
+      this.#do(topic, thingId, body);
+      return;
+    }
+    const items = body as readonly { readonly topic: string; readonly action: unknown }[];
+    // cancellations first; the others are in the order of their weights already
+    const isCancel = (item: { topic: string }): number => Number(item.topic === "CANCEL_DOWNLOAD");
+    for (const item of items.toSorted((one, other) => isCancel(other) - isCancel(one))) this.#do(item.topic, thingId, item.action);
+  }
+
+  #do(topic: string | undefined, thingId: string, body: unknown): void {
     const {
       actionId = 0,
       targets = [],

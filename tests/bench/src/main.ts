@@ -9,6 +9,7 @@ import { startWithBucket } from "./lib/bucket.ts";
 import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
+import { benchBytes } from "./scenarios/bytes.ts";
 import { startForListeners } from "./scenarios/change-stream.ts";
 import { benchCli } from "./scenarios/cli.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
@@ -38,13 +39,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   dmf: { run: benchDmf, start: startWithBroker },
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },
+  bytes: { run: benchBytes, start: startStack },
   cli: { run: benchCli, start: startStack },
   safety: { run: benchSafety, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one starts the command line a hundred times, one waits for devices that say nothing, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "cli", "safety", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one fills a database, one starts the command line a hundred times, one waits for devices that say nothing, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "bytes", "cli", "safety", footprint]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -64,15 +66,15 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [cli] [safety] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
-      "npm run bench -- [polls] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, downloads and device cycles beside another built checkout.\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [bytes] [cli] [safety] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
+      "npm run bench -- [polls] [requests] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, the other requests of a cycle, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
   process.exit(0);
 }
 
 const names = positionals.length > 0 ? positionals : Object.keys(scenarios).filter((name) => !onRequest.has(name));
-const known = values.against === undefined ? [...Object.keys(scenarios), footprint] : ["polls", "downloads", "cycle"];
+const known = values.against === undefined ? [...Object.keys(scenarios), footprint] : ["polls", "requests", "downloads", "cycle"];
 const unknown = positionals.find((name) => !known.includes(name));
 if (unknown !== undefined) {
   console.error(`no such scenario: ${unknown} (${known.join(", ")})`);

@@ -47,6 +47,11 @@ export function assignmentsOfThings(): void {
     const { content } = await admin.get<{ content: { messages: string[] }[] }>(`targets/${asked}/actions/${actionId}/status`);
     expect(content.flatMap(({ messages }) => messages)).toEqual(expect.arrayContaining(["is DENIED", "is CONFIRMED"]));
     await dead.expectOne(() => backend.report(actionId, "CONFIRMED"));
+    // while it runs, a denial takes the confirmation back
+    backend.report(actionId, "DENIED");
+    expect((await told(asked, "CONFIRM")).body.actionId).toBe(actionId);
+    backend.report(actionId, "CONFIRMED");
+    expect((await told(asked, "DOWNLOAD_AND_INSTALL")).body.actionId).toBe(actionId);
     backend.report(actionId, "FINISHED");
     await isNow(asked, actionId, "finished");
     for (const late of ["CONFIRMED", "DENIED"]) await dead.expectOne(() => backend.report(actionId, late));
@@ -129,7 +134,7 @@ export function assignmentsOfThings(): void {
     const file = join(dir, "firmware.img");
     writeFileSync(file, randomBytes(1_000_000));
     const { baseUrl, adminPassword: password } = stack;
-    const options = { devices: 40, fail: 0.2, pollSeconds: 0.5, timeoutMs: 100_000 };
+    const options = { devices: 40, fail: 0.5, pollSeconds: 0.5, timeoutMs: 100_000 };
     const result = await runDemo({ ...options, baseUrl, password, file, dmf: url }).finally(() => rmSync(dir, { recursive: true }));
     expect(result).toMatchObject({ ok: true, differences: [], things: { things: 20, finished: 20, violations: [], bytes: 20_000_000 } });
     expect(result.things?.failed).toBeGreaterThan(0);

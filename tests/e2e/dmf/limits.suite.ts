@@ -1,10 +1,12 @@
 import type { MessagingStatus } from "@harrier/contracts";
-import { createAdmin, createDevice, eventually, uniqueName, withClient } from "@harrier/testkit";
+import { createDevice, eventually, uniqueName, withClient } from "@harrier/testkit";
 import { type Channel, type ChannelModel, connect } from "amqplib";
 import { expect, test } from "vitest";
+import { withShortQueue } from "../support/broker-management.ts";
+import { growthOfAny } from "../support/memory.ts";
 import { counterOf } from "../support/metrics.ts";
 import { connectBackend } from "../support/thing.ts";
-import { admin, backend, broker, dead, enable, stack, url, vhost } from "./stack.ts";
+import { admin, backend, broker, dead, enable, newTenant, replicasOfDmf, stack, url, vhost } from "./stack.ts";
 import { actionsOf, assign, assignAll, limitMs, newSet, registered, target, told } from "./things.ts";
 
 /** Waits until everything that these things have sent before is handled, because messages of a thing are handled in their order. */
@@ -12,22 +14,6 @@ async function handled(id: string): Promise<void> {
   const mark = uniqueName("mark");
   backend.send({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: id }, { attributes: { mark } });
   await eventually(async () => expect(await admin.get(`targets/${id}/attributes`)).toMatchObject({ mark }), limitMs);
-}
-
-/** Asks the broker's management interface, as its administrator. */
-async function manage(method: string, path: string, body?: object): Promise<void> {
-  const { origin, username, password } = new URL(broker.managementUrl);
-  const headers = { authorization: `Basic ${btoa(`${username}:${password}`)}`, "content-type": "application/json" };
-  const answer = await fetch(`${origin}/api/${path}`, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
-  expect(answer.ok, `${method} ${path}: ${answer.status}`).toBe(true);
-}
-
-/** Makes a queue short while `work` runs, as the limit of the installation does at a hundred thousand messages. */
-async function withShortQueue(name: string, overflow: string, work: () => Promise<void>): Promise<void> {
-  const path = `policies/${vhost}/test-short`;
-  const pattern = `^${name.replaceAll(".", "\\.")}$`;
-  await manage("PUT", path, { pattern, definition: { "max-length": 3, overflow }, priority: 9, "apply-to": "queues" });
-  await work().finally(() => manage("DELETE", path));
 }
 
 /** Runs `work` on a channel of the broker's administrator. */
@@ -56,6 +42,39 @@ export function limitsOfMessaging(): void {
     expect(await actionsOf(id)).toMatchObject([{ detailStatus: "finished" }]);
     const entries = await admin.get<{ content: { type: string }[] }>(`targets/${id}/actions/${actionId}/status`);
     expect(entries.content.filter(({ type }) => type === "finished")).toHaveLength(1);
+  });
+
+  test("rollouts 8.6 many messages that are far too large are dead letters, cost dmf no memory, and stop no other tenant", async () => {
+    const name = uniqueName("large");
+    const boss = await newTenant(name);
+    const own = await enable(boss);
+    const id = await registered();
+    const sender = await connect(own.url);
+    try {
+      const channel = await sender.createConfirmChannel();
+      const content = Buffer.alloc(14 * 1024 * 1024, "x");
+      const options = {
+        contentType: "application/json",
+        persistent: true,
+        headers: { tenant: name, type: "EVENT", topic: "UPDATE_ATTRIBUTES" },
+      };
+      const grown = await growthOfAny(replicasOfDmf(), async () => {
+        for (let n = 1; n <= 32; n += 1) {
+          channel.publish("dmf.exchange", "", content, options);
+          if (n % 4 === 0) await channel.waitForConfirms();
+        }
+        await handled(id);
+        await eventually(async () => {
+          const { refusals = [], deadLetters } = await boss.get<MessagingStatus>("system/amqp");
+          expect(refusals).toMatchObject([{ kind: "too-large", count: 32 }]);
+          // dead letters are 256 MiB at most, of which the oldest go
+          expect(deadLetters).toBeGreaterThan(0);
+        }, limitMs);
+      });
+      expect(grown).toBeLessThan(96 * 1024 * 1024);
+    } finally {
+      await sender.close();
+    }
   });
 
   test("rollouts 8.4 what is confirmed by the management interface is told to be installed", async () => {
@@ -117,7 +136,7 @@ export function limitsOfMessaging(): void {
       await channel.assertExchange(name, "fanout", { durable: true });
       const { queue } = await channel.assertQueue(`${name}.queue`, { durable: true });
       await channel.bindQueue(queue, name, "");
-      await withShortQueue(queue, "reject-publish", async () => {
+      await withShortQueue(broker, { vhost, name: queue, overflow: "reject-publish" }, async () => {
         const ids = Array.from({ length: 20 }, () => uniqueName("slow"));
         for (const thingId of ids) backend.send({ type: "THING_CREATED", thingId }, undefined, { replyTo: name });
         for (const id of ids) await eventually(async () => expect((await target(id))["address"]).toBe(`amqp://${vhost}/${name}`), limitMs);
@@ -166,7 +185,7 @@ export function limitsOfMessaging(): void {
     const refused = 10;
     const kindOf = async () => (await admin.get<MessagingStatus>("system/amqp")).refusals?.find(({ kind }) => kind === "unknown-type");
     const before = (await kindOf())?.count ?? 0;
-    await withShortQueue("dmf_connector_deadletter_ttl", "drop-head", async () => {
+    await withShortQueue(broker, { vhost, name: "dmf_connector_deadletter_ttl", overflow: "drop-head" }, async () => {
       for (let n = 1; n <= refused; n += 1) backend.send({ type: "SOMETHING" }, { n });
       const id = await registered();
       await handled(id);
@@ -179,10 +198,7 @@ export function limitsOfMessaging(): void {
 
   test("rollouts 8.4 with several assignments a thing gets all its actions in one message; of a suspended tenant they wait, and are told when it is resumed", async () => {
     const name = uniqueName("several");
-    const [made] = await admin.post<{ administrator: { password: string } }[]>("system/tenants", [
-      { name, administrator: { name: "boss" } },
-    ]);
-    const boss = createAdmin({ baseUrl: stack.baseUrl, user: `${name}\\boss`, password: made?.administrator.password ?? "" });
+    const boss = await newTenant(name);
     const own = await enable(boss);
     await boss.configure("multi.assignments.enabled", true);
     const thing = await connectBackend(own.url, { tenant: name, exchange: "several.replies" });

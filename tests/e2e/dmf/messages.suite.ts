@@ -33,7 +33,13 @@ export function messagesOfThings(): void {
       ],
       [{ type: "EVENT", topic: "UPDATE_ACTION_STATUS" }, { actionId: 11, actionStatus: "RUNNING" }, { correlationId: "c" }],
     ];
-    for (const [headers, body, properties] of cases) await dead.expectOne(() => backend.send(headers, body, properties));
+    for (const [headers, body, properties] of cases) {
+      const refused = await dead.expectOne(() => backend.send(headers, body, properties));
+      // it is untouched but for what the broker adds
+      const { replyTo, correlationId, contentType = "application/json" } = (properties ?? {}) as Record<string, string | undefined>;
+      expect(refused.content.toString()).toBe(body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));
+      expect(refused.properties).toMatchObject({ replyTo, correlationId, contentType, headers: { tenant: "DEFAULT", ...headers } });
+    }
     await eventually(async () => {
       const { refusals = [] } = await admin.get<MessagingStatus>("system/amqp");
       expect(refusals.find(({ kind }) => kind === "body")).toMatchObject({ count: 5, lastReason: expect.stringContaining("message") });
@@ -42,7 +48,7 @@ export function messagesOfThings(): void {
   });
 
   test("rollouts 100 a thing with an open action gets it, again with each registration, and nobody else's", async () => {
-    const id = await registered();
+    const [id, other] = [await registered(), await registered()];
     await assign(id, await newSet());
     const first = await told(id, "DOWNLOAD_AND_INSTALL");
     expect(first).toMatchObject({ type: "EVENT", headers: { tenant: "DEFAULT", "content-type": "application/json" } });
@@ -57,6 +63,13 @@ export function messagesOfThings(): void {
     backend.register(id, { name: "another name" });
     expect((await told(id, "DOWNLOAD_AND_INSTALL")).body.actionId).toBe(first.body.actionId);
     await eventually(async () => expect(await target(id)).toMatchObject({ name: "another name", address: `amqp://${vhost}/test.replies` }));
+    // what another thing is told next comes behind whatever it might have been told of this action
+    backend.register(other);
+    await assign(other, await newSet());
+    const own = await told(other, "DOWNLOAD_AND_INSTALL");
+    expect(own.body.actionId).not.toBe(first.body.actionId);
+    const toldOther = backend.got.filter(({ thingId, topic }) => thingId === other && topic?.includes("DOWNLOAD"));
+    expect(new Set(toldOther.map(({ body }) => body.actionId))).toEqual(new Set([own.body.actionId]));
   });
 
   test("rollouts 101 a message without tenant, or with another one, is a dead letter", async () => {
@@ -108,9 +121,9 @@ export function messagesOfThings(): void {
     expect((await actionOf(id, actionId)).detailStatus).toBe("running");
   });
 
-  test("rollouts 105 a cancellation is told; after CANCEL_REJECTED it runs on, and 107 what is assigned meanwhile follows it", async () => {
+  test("rollouts 105 a cancellation is told; after CANCEL_REJECTED it runs on, and 107 what is assigned meanwhile follows it, also with more weight", async () => {
     const id = await registered();
-    await assign(id, await newSet());
+    await assign(id, await newSet(), { weight: 10 });
     const { actionId } = (await told(id, "DOWNLOAD_AND_INSTALL")).body;
     const cancel = async () => expect((await admin.call(`targets/${id}/actions/${actionId}`, { method: "DELETE" })).status).toBe(204);
     await cancel();
@@ -119,11 +132,19 @@ export function messagesOfThings(): void {
     await isNow(id, actionId, "running");
     await cancel();
     await told(id, "CANCEL_DOWNLOAD");
-    await assign(id, await newSet());
+    await assign(id, await newSet(), { weight: 1_000 });
     await told(id, "CANCEL_DOWNLOAD");
+    backend.register(id);
+    await told(id, "CANCEL_DOWNLOAD");
+    const installs = () =>
+      backend.got.filter(
+        ({ thingId, topic = "", body }) => thingId === id && /^(BATCH_)?DOWNLOAD/.test(topic) && body.actionId !== actionId,
+      );
+    expect(installs()).toEqual([]);
     backend.report(actionId, "CANCELED");
     const next = await told(id, "DOWNLOAD_AND_INSTALL");
     expect(next.body.actionId).not.toBe(actionId);
+    expect(installs().map(({ body }) => body.actionId)).toEqual([next.body.actionId]);
     await isNow(id, actionId, "canceled");
     // a late answer changes nothing
     backend.report(actionId, "CANCEL_REJECTED");

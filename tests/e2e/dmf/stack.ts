@@ -1,12 +1,15 @@
 import type { MessagingAccess } from "@harrier/contracts";
-import type { Stack } from "@harrier/stack";
+import type { RunningService, Stack } from "@harrier/stack";
 import { type Admin, createAdmin, type RabbitMq, startRabbitMq, startTestStack } from "@harrier/testkit";
 import { deadLettersOf } from "../support/dead-letters.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
 
 // The one stack of the suite, with two replicas of dmf on a real RabbitMQ: its set-up takes longer than most of its tests.
 
 export let broker: RabbitMq;
+/** Between dmf and the broker. */
+export let proxy: TcpProxy;
 export let stack: Stack;
 export let admin: Admin;
 /** The backend of things that most tests speak through. */
@@ -17,7 +20,14 @@ export let url: string;
 
 export async function startDmf(): Promise<void> {
   broker = await startRabbitMq();
-  stack = await startTestStack({ amqp: { url: broker.url, managementUrl: broker.managementUrl }, replicas: { dmf: 2 } });
+  proxy = await startTcpProxy(broker.port);
+  const proxied = new URL(broker.url);
+  proxied.port = String(proxy.port);
+  stack = await startTestStack({
+    amqp: { url: broker.url, managementUrl: broker.managementUrl },
+    replicas: { dmf: 2 },
+    envOf: { dmf: { HARRIER_AMQP_URL: proxied.href } },
+  });
   admin = createAdmin({ baseUrl: stack.baseUrl, user: stack.adminUser, password: stack.adminPassword });
   await admin.configure("authentication.targettoken.enabled", true);
   ({ vhost, url } = await enable(admin));
@@ -28,8 +38,11 @@ export async function stopDmf(): Promise<void> {
   // its connection may have ended with the broker
   await backend?.close().catch(() => undefined);
   await stack?.stop();
+  await proxy?.stop();
   await broker?.stop();
 }
+
+export const replicasOfDmf = (): RunningService[] => stack.services.filter(({ service }) => service === "dmf");
 
 /** Enables DMF for the tenant of this user; answers where its things connect. */
 export async function enable(of: Admin): Promise<{ vhost: string; url: string }> {
@@ -41,3 +54,10 @@ export const dead = deadLettersOf(
   () => broker.url,
   () => vhost,
 );
+
+/** Makes a tenant, and answers its administrator. */
+export async function newTenant(name: string): Promise<Admin> {
+  const body = [{ name, administrator: { name: "boss" } }];
+  const [made] = await admin.post<{ administrator: { password: string } }[]>("system/tenants", body);
+  return createAdmin({ baseUrl: stack.baseUrl, user: `${name}\\boss`, password: made?.administrator.password ?? "" });
+}

@@ -30,6 +30,7 @@ export interface ActionView {
   id: number;
   status: string;
   detailStatus: string;
+  weight?: number;
 }
 const actionsPath = (id: string) => `targets/${encodeURIComponent(id)}/actions`;
 export const actionOf = (id: string, actionId: number) => admin.get<ActionView>(`${actionsPath(id)}/${actionId}`);

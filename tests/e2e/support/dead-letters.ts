@@ -18,17 +18,19 @@ export function deadLettersOf(brokerUrl: () => string, vhost: () => string) {
   };
   return {
     take,
-    /** Expects that what is sent is refused, and nothing else. */
-    async expectOne(send: () => void): Promise<void> {
+    /** Expects that what is sent is refused, and nothing else; answers it as it is among the dead letters. */
+    async expectOne(send: () => void): Promise<GetMessage> {
       await take();
       send();
-      const [one] = await eventually(async () => {
-        const found = await take();
-        expect(found).toHaveLength(1);
+      const one = await eventually(async () => {
+        const [found, ...more] = await take();
+        expect(more).toEqual([]);
+        if (found === undefined) throw new Error("nothing is among the dead letters");
         return found;
       });
-      const [death] = (one?.properties.headers?.["x-death"] ?? []) as { reason: string; queue: string }[];
+      const [death] = (one.properties.headers?.["x-death"] ?? []) as { reason: string; queue: string }[];
       expect(death).toMatchObject({ reason: "rejected", queue: "dmf_receiver" });
+      return one;
     },
   };
 }

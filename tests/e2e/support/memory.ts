@@ -28,3 +28,15 @@ export async function growthDuring(replica: RunningService, work: () => Promise<
   await watching;
   return largest - before;
 }
+
+/** The same of several replicas at the same time: by how many bytes any of them grew at most. */
+export async function growthOfAny(replicas: readonly RunningService[], work: () => Promise<void>): Promise<number> {
+  const [first, ...others] = replicas;
+  if (first === undefined) throw new Error("there are no replicas");
+  if (others.length === 0) return growthDuring(first, work);
+  let inner = 0;
+  const outer = await growthDuring(first, async () => {
+    inner = await growthOfAny(others, work);
+  });
+  return Math.max(inner, outer);
+}

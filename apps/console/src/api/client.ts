@@ -1,6 +1,7 @@
 import { r } from "virtual:harrier-routes";
-import { ApiError, type CallOptions, createClient, type RouteRow, type Tagged } from "@harrier/client";
+import { ApiError, type CallOptions, createCaller, NetworkError, type RouteRow, type Tagged } from "@harrier/client";
 import type { ResponseOf } from "@harrier/contracts";
+import { states } from "../text/en.ts";
 
 export { ApiError, NetworkError, type Tagged } from "@harrier/client";
 export { r };
@@ -16,7 +17,7 @@ export function send(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(new URL(path, server), { credentials: "same-origin", ...init, headers: { ...mark, ...(init.headers as object) } });
 }
 
-export const client = createClient({
+export const client = createCaller({
   baseUrl: server.href,
   fetch: (input, init) => fetch(input, { ...init, credentials: "same-origin", headers: { ...(init?.headers as object), ...mark } }),
 });
@@ -73,5 +74,6 @@ export function problemOf(error: unknown): { text: string; requestId?: string | 
   if (error instanceof ApiError) {
     return { text: error.body.message ?? `HTTP ${error.status}`, requestId: error.requestId, status: error.status };
   }
+  if (error instanceof NetworkError) return { text: navigator.onLine ? states.noAnswer : states.offline };
   return { text: error instanceof Error ? error.message : String(error) };
 }

@@ -12,11 +12,14 @@ const watch = (error: unknown) => {
   if (error instanceof ApiError && error.status === 401) onSignedOut();
 };
 
-/** The client repeats by itself what may be repeated, so a query fails once. */
+/** The client repeats by itself what may be repeated, so a query fails once. Without a network it fails too, and says so. */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: watch }),
   mutationCache: new MutationCache({ onError: watch }),
-  defaultOptions: { queries: { staleTime: 5_000, retry: false, refetchOnWindowFocus: true }, mutations: { retry: false } },
+  defaultOptions: {
+    queries: { staleTime: 5_000, retry: false, refetchOnWindowFocus: true, refetchOnReconnect: true, networkMode: "always" },
+    mutations: { retry: false },
+  },
 });
 
 /** Asks again for what is shown of these features. */

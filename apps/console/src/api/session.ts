@@ -1,4 +1,6 @@
-import { ApiError, ask, r, send } from "./client.ts";
+import { themeKey } from "../shell/theme.ts";
+import { ApiError, ask, r, send, server } from "./client.ts";
+import { forgetDrafts } from "./drafts.ts";
 
 /** How people may sign in, as `/console/config` says it. */
 export interface ConsoleConfig {
@@ -37,16 +39,48 @@ export async function signIn(username: string, password: string): Promise<void> 
   });
 }
 
-/** Ends the session on the server. */
+/** Ends the session on the server, which lets the browser forget what the console keeps in it; the theme stays. */
 export async function signOut(): Promise<void> {
+  const theme = localStorage.getItem(themeKey);
   await send("console/session", { method: "DELETE" });
+  forgetDrafts();
+  localStorage.removeItem(issuerKey);
+  if (theme !== null) localStorage.setItem(themeKey, theme);
+}
+
+/** The provider at which people last signed in with this browser, and that this tab has asked it again without a word to the user. */
+const issuerKey = "harrier-issuer";
+const silentKey = "harrier-silent";
+
+let leaving = false;
+
+/** Remembers where somebody signs in; undefined for a password. */
+export function rememberIssuer(issuer: string | undefined): void {
+  if (issuer === undefined) localStorage.removeItem(issuerKey);
+  else localStorage.setItem(issuerKey, issuer);
+}
+
+/** Somebody is signed in: when that ends, the provider may be asked again. */
+export const signedIn = (): void => sessionStorage.removeItem(silentKey);
+
+/**
+ * Sends the browser to the provider at which the session was opened, which answers at once where the user is still signed in there. It is tried once;
+ * then the page of the sign-in is shown. Answers whether the browser is on its way.
+ */
+export function signInSilently(to: string): boolean {
+  if (leaving) return true;
+  const issuer = localStorage.getItem(issuerKey);
+  if (issuer === null || sessionStorage.getItem(silentKey) !== null) return false;
+  sessionStorage.setItem(silentKey, "asked");
+  leaving = true;
+  location.assign(providerUrl(issuer, to, true));
+  return true;
 }
 
 /** The address at which a provider signs in, and that leads back to a page of the console. */
-export function providerUrl(issuer: string, to: string): string {
-  const url = new URL(`console/auth/${encodeURIComponent(issuer)}`, server());
+export function providerUrl(issuer: string, to: string, silent = false): string {
+  const url = new URL(`console/auth/${encodeURIComponent(issuer)}`, server);
   url.searchParams.set("to", to);
+  if (silent) url.searchParams.set("prompt", "none");
   return url.href;
 }
-
-const server = () => new URL("..", document.baseURI);

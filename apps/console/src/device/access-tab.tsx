@@ -8,6 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { copyText } from "../ui/copy.tsx";
 import { Card } from "../ui/page.tsx";
+import { Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
 import { toast, toastFailure } from "../ui/toast.tsx";
 import style from "./device.module.css";
@@ -55,9 +56,12 @@ function Token({ target }: { target: TargetView }) {
 }
 
 function AutoConfirm({ targetId }: { targetId: string }) {
-  const { data } = useQuery(ask(r.targets.autoConfirm, { params: { targetId } }));
+  const { data, error, refetch } = useQuery(ask(r.targets.autoConfirm, { params: { targetId } }));
   const lacking = useLacking(r.targets.activateAutoConfirm);
-  if (data == null) return null;
+  if (data == null)
+    return (
+      <Card title={t.autoConfirm}>{error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={() => void refetch()} />}</Card>
+    );
   const turn = () => {
     const done = data.active
       ? change(r.targets.deactivateAutoConfirm, { params: { targetId } })

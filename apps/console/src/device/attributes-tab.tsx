@@ -29,8 +29,7 @@ export function AttributesTab({ target }: { target: TargetView }) {
       {t.ask}
     </Button>
   );
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton />;
+  if (data === undefined) return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />;
   const entries = Object.entries(data ?? {}).sort(([a], [b]) => a.localeCompare(b));
   if (entries.length === 0) {
     return (

@@ -68,7 +68,9 @@ function One({ action, targetId }: OneProps) {
 }
 
 function Said({ actionId, targetId }: { actionId: number; targetId: string }) {
-  const { data, error } = useQuery(ask(r.targets.actionStatus, { params: { targetId, actionId }, query: { limit: 200, sort: "id:DESC" } }));
-  if (error !== null) return <Failure error={error} />;
-  return <div>{data === undefined ? <Skeleton lines={3} /> : <Entries entries={data.content} />}</div>;
+  const { data, error, refetch } = useQuery(
+    ask(r.targets.actionStatus, { params: { targetId, actionId }, query: { limit: 200, sort: "id:DESC" } }),
+  );
+  if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
+  return <Entries entries={data.content} />;
 }

@@ -22,8 +22,7 @@ export function MetadataTab({ targetId }: { targetId: string }) {
       {t.metadataAdd}
     </Button>
   );
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton />;
+  if (data === undefined) return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />;
   return (
     <Card title={t.tabs["metadata"] ?? ""} aside={button} plain>
       {data.content.length === 0 ? (

@@ -7,7 +7,7 @@ import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { device as t } from "../text/en.ts";
 import { Card, Facts } from "../ui/page.tsx";
-import { Empty, Note } from "../ui/states.tsx";
+import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
 import { ActionStatus, Tag } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import { ActionSteps } from "./action-steps.tsx";
@@ -17,7 +17,7 @@ import { reached, stages, stageTimes } from "./device.state.ts";
 /** What the device runs, what it shall run, and how far it is. */
 export function NowTab({ target }: { target: TargetView }) {
   const params = { targetId: target.controllerId };
-  const { data } = useQuery({
+  const { data, error, refetch } = useQuery({
     ...ask(r.targets.listActions, { params, query: { q: "active==true", limit: 20, sort: "weight:DESC,id:ASC" } }),
     refetchInterval: usePollMs(4_000),
   });
@@ -33,6 +33,7 @@ export function NowTab({ target }: { target: TargetView }) {
           </Note>
         )}
         <Versions targetId={target.controllerId} />
+        {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
         {data !== undefined && open.length === 0 && (
           <Card>
             <Empty title={t.nothingOpen} text={t.nothingOpenText} icon={CircleCheck} />
@@ -51,7 +52,12 @@ function Versions({ targetId }: { targetId: string }) {
   const pollMs = usePollMs(6_000);
   const installed = useQuery({ ...ask(r.targets.installedSet, { params: { targetId } }), refetchInterval: pollMs });
   const assigned = useQuery({ ...ask(r.targets.assignedSet, { params: { targetId } }), refetchInterval: pollMs });
-  const differs = assigned.data != null && assigned.data.id !== installed.data?.id;
+  if (installed.data === undefined || assigned.data === undefined) {
+    const error = installed.error ?? assigned.error;
+    const again = () => void Promise.all([installed.refetch(), assigned.refetch()]);
+    return <Card>{error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={again} />}</Card>;
+  }
+  const differs = assigned.data !== null && assigned.data.id !== installed.data?.id;
   return (
     <Card>
       <div className={style["versions"]}>
@@ -67,11 +73,11 @@ function Versions({ targetId }: { targetId: string }) {
   );
 }
 
-function Version({ label, set }: { label: string; set: { id: number; name: string; version: string } | null | undefined }) {
+function Version({ label, set }: { label: string; set: { id: number; name: string; version: string } | null }) {
   return (
     <div className={style["version"]}>
       <span>{label}</span>
-      <b>{set == null ? t.nothing : `${set.name} ${set.version}`}</b>
+      <b>{set === null ? t.nothing : `${set.name} ${set.version}`}</b>
     </div>
   );
 }
@@ -79,7 +85,7 @@ function Version({ label, set }: { label: string; set: { id: number; name: strin
 /** One open update in its stages, with what the device said last. */
 function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?: string }; targetId: string }) {
   const params = { targetId, actionId: action.id };
-  const { data } = useQuery({
+  const { data, error: unread } = useQuery({
     ...ask(r.targets.actionStatus, { params, query: { limit: 50, sort: "id:DESC" } }),
     refetchInterval: usePollMs(4_000),
   });
@@ -103,6 +109,7 @@ function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?
         {" · "}
         {t.since.toLowerCase()} <Time at={action.createdAt} />
       </div>
+      {data === undefined && unread !== null && <Refusal error={unread} />}
       <ol className={style["stages"]}>
         {stages.map((stage, index) => (
           <li

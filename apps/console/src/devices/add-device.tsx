@@ -8,7 +8,7 @@ import { Field } from "../ui/field.tsx";
 import { toast } from "../ui/toast.tsx";
 
 /** Adds one device; many come by CSV or by themselves. */
-export function AddDevice({ open, close }: { open: boolean; close: () => void }) {
+export function AddDevice({ close }: { close: () => void }) {
   const [id, setId] = useState("");
   const [name, setName] = useState("");
   const navigate = useNavigate();
@@ -20,7 +20,7 @@ export function AddDevice({ open, close }: { open: boolean; close: () => void })
   };
   return (
     <FormDialog
-      open={open}
+      open
       close={close}
       title={t.add}
       text={t.addText}

@@ -2,7 +2,7 @@ import type { TargetView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, MonitorSmartphone, Plus } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ask, r, server } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
@@ -14,14 +14,14 @@ import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
-import { AddDevice } from "./add-device.tsx";
-import { Chosen } from "./chosen.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
 import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
 import { columnsOf, columnsText } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
 
+const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
+const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
 const route = getRouteApi("/in/devices");
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
@@ -67,7 +67,7 @@ export function DevicesPage() {
       </div>
       <Facets q={q} onApply={apply} />
       <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} />
-      <AddDevice open={adding} close={() => setAdding(false)} />
+      <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
     </Page>
   );
 }
@@ -88,8 +88,9 @@ function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [all, setAll] = useState(false);
   const pollMs = usePollMs(10_000);
-  if (total.isPending) return <Skeleton lines={12} />;
-  if (total.error !== null) return <Failure error={total.error} retry={() => void total.refetch()} />;
+  // Rows that are there stay where they cannot be asked for again; the page says that they are old.
+  if (total.data === undefined)
+    return total.error === null ? <Skeleton lines={12} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
   if (total.data === 0 && q !== undefined) {
     return (
       <Empty title={states.nothingMatches} icon={MonitorSmartphone}>
@@ -116,15 +117,17 @@ function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear
   };
   return (
     <>
-      {chosen.size > 0 && (
-        <Chosen
-          ids={[...chosen]}
-          all={all ? { q: q ?? "controllerid==*", total: total.data } : undefined}
-          total={total.data}
-          onAll={() => setAll(true)}
-          onNone={none}
-        />
-      )}
+      <Suspense>
+        {chosen.size > 0 && (
+          <Chosen
+            ids={[...chosen]}
+            all={all ? { q: q ?? "controllerid==*", total: total.data } : undefined}
+            total={total.data}
+            onAll={() => setAll(true)}
+            onNone={none}
+          />
+        )}
+      </Suspense>
       <Grid
         label={t.title}
         total={total.data}

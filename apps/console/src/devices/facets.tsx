@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { ask, r } from "../api/client.ts";
+import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { toggled } from "../fiql/complete.ts";
 import { filters, statusWords, devices as t } from "../text/en.ts";
@@ -11,12 +11,13 @@ const top = 5;
 
 /** How many devices have what, each a filter at one press. The numbers are those of the whole fleet. */
 export function Facets({ q, onApply }: { q: string | undefined; onApply: (query: string | undefined) => void }) {
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     ...ask(r.targets.summary, { query: { by: "updatestatus,targettype,tag,installedds,overdue", top } }),
     refetchInterval: usePollMs(30_000),
     placeholderData: keepPreviousData,
   });
-  if (data === undefined) return null;
+  // The list below says what failed at length.
+  if (data === undefined) return error === null ? null : <p className="muted">{t.noFacets(problemOf(error).text)}</p>;
   return (
     <div className={style["facets"]}>
       {data.facets.map((facet) => (

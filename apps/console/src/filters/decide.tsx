@@ -1,7 +1,7 @@
 import type { AutoAssignmentView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask, askSeen, change, r } from "../api/client.ts";
+import { ask, askSeen, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { dialogs, states, savedFilters as t } from "../text/en.ts";
@@ -61,7 +61,12 @@ function What({ of: { distributionSetId, targetFilterQuery: q, actionType, safet
       of={[
         [t.set, set ? t.setOf(set.name, set.version) : String(distributionSetId)],
         [t.query, <code key="q">{q}</code>],
-        [t.matching, matching.data?.total !== undefined && t.decides(matching.data.total)],
+        [
+          t.matching,
+          matching.error
+            ? t.notCounted(problemOf(matching.error).text)
+            : matching.data?.total !== undefined && t.decides(matching.data.total),
+        ],
         [t.give, t.forces[actionType] ?? actionType],
         [t.policy, safety && (safety.policy ?? t.ownPolicy)],
       ]}

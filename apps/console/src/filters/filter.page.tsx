@@ -2,7 +2,7 @@ import type { TargetFilterView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, states, savedFilters as t } from "../text/en.ts";
@@ -11,7 +11,7 @@ import { Confirm } from "../ui/confirm.tsx";
 import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
-import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
+import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
 import { AssignmentStatus } from "./filters.page.tsx";
 import { keptOf, statusOf } from "./filters.state.ts";
 import { FilterForm } from "./new-filter.tsx";
@@ -35,7 +35,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
   const navigate = route.useNavigate();
   const [editing, setEditing] = useState(false);
   const lacking = useLacking(r.targetFilters.update);
-  const { data: matching } = useQuery(ask(r.targets.list, { query: { q: query, limit: 1 } }));
+  const matching = useQuery(ask(r.targets.list, { query: { q: query, limit: 1 } }));
   const remove = async () => {
     await change(r.targetFilters.delete, { params: { filterId: id } });
     await navigate({ to: "/auto-assign", search: {} });
@@ -64,7 +64,11 @@ function Known({ filter }: { filter: TargetFilterView }) {
           <code>{query}</code>
         </p>
         <ListBar>
-          <span className="muted num">{matching?.total !== undefined && t.matches(matching.total)}</span>
+          <span className="muted num">
+            {matching.data?.total !== undefined
+              ? t.matches(matching.data.total)
+              : matching.error && t.notCounted(problemOf(matching.error).text)}
+          </span>
           <Link to="/devices" search={{ q: query }} className={buttonClass()}>
             {t.show}
           </Link>
@@ -73,13 +77,13 @@ function Known({ filter }: { filter: TargetFilterView }) {
           </Link>
         </ListBar>
       </Card>
-      <Assignment filter={filter} matching={matching?.total ?? 0} />
+      <Assignment filter={filter} />
       {editing && <FilterForm of={filter} close={() => setEditing(false)} />}
     </Page>
   );
 }
 
-function Assignment({ filter, matching }: { filter: TargetFilterView; matching: number }) {
+function Assignment({ filter }: { filter: TargetFilterView }) {
   const [open, setOpen] = useState(false);
   const lacking = useLacking(r.targetFilters.setAutoAssign);
   const why = lacking && states.missing(lacking);
@@ -117,17 +121,18 @@ function Assignment({ filter, matching }: { filter: TargetFilterView; matching: 
       ) : (
         <Given filter={filter} />
       )}
-      {open && <TurnOn of={filter} matching={matching} close={() => setOpen(false)} />}
+      {open && <TurnOn of={filter} close={() => setOpen(false)} />}
     </Card>
   );
 }
 
 function Given({ filter }: { filter: TargetFilterView }) {
   const readable = useLacking(r.targetFilters.getAutoAssign) === undefined;
-  const { data: set } = useQuery({ ...ask(r.targetFilters.getAutoAssign, { params: { filterId: filter.id } }), enabled: readable });
+  const { data: set, error } = useQuery({ ...ask(r.targetFilters.getAutoAssign, { params: { filterId: filter.id } }), enabled: readable });
   return (
     <>
       {filter.lastError && <Note tone="bad">{t.fails(filter.lastError.message)}</Note>}
+      <Refusal error={error} />
       <Facts
         of={[
           [

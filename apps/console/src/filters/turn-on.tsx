@@ -1,5 +1,6 @@
 import type { TargetFilterView } from "@harrier/contracts";
-import { askSeen, change, r } from "../api/client.ts";
+import { useQuery } from "@tanstack/react-query";
+import { ask, askSeen, change, problemOf, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, savedFilters as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
@@ -10,8 +11,18 @@ import { Note } from "../ui/states.tsx";
 import { bodyOf, draftOf, keptOf, weightOf } from "./filters.state.ts";
 
 interface TurnOnProps {
-  readonly matching: number;
   readonly close: () => void;
+}
+
+/** How many devices would get the set now: those that match, without those that have it or get it already. */
+function useReceivers(query: string, set: string): { readonly number?: number; readonly error?: unknown } {
+  const all = useQuery(ask(r.targets.list, { query: { q: query, limit: 1 } }));
+  const has = `(${query});(installedds.id==${set},assignedds.id==${set})`;
+  const having = useQuery({ ...ask(r.targets.list, { query: { q: has, limit: 1 } }), enabled: set !== "" });
+  const error = all.error ?? having.error;
+  if (error !== null) return { error };
+  if (all.data?.total === undefined || having.data?.total === undefined) return {};
+  return { number: all.data.total - having.data.total };
 }
 
 /** Lets a filter assign a set, or changes what it assigns. */
@@ -23,8 +34,9 @@ export function TurnOn({ of: { id, name }, ...rest }: TurnOnProps & { of: Pick<T
   );
 }
 
-function Known({ seen: { body: filter, tag, again }, matching, close }: TurnOnProps & { seen: Seen<TargetFilterView> }) {
+function Known({ seen: { body: filter, tag, again }, close }: TurnOnProps & { seen: Seen<TargetFilterView> }) {
   const { value, edit, changed, nothing } = useEdits(draftOf(filter));
+  const { number, error } = useReceivers(filter.query, value.set);
   const isOn = filter.autoAssignDistributionSet !== null;
   const run = async () => {
     // A body replaces all that it can name, so it carries also what this form does not show.
@@ -39,7 +51,15 @@ function Known({ seen: { body: filter, tag, again }, matching, close }: TurnOnPr
       open
       close={close}
       title={isOn ? t.changeTitle : t.turnOn}
-      text={t.turnOnText(matching)}
+      text={
+        number !== undefined
+          ? t.turnOnText(number)
+          : error !== undefined
+            ? t.notCounted(problemOf(error).text)
+            : value.set === ""
+              ? t.turnOnFirst
+              : t.counting
+      }
       button={isOn ? common.save : t.turnOn}
       why={incomplete ?? (isOn ? nothing : undefined)}
       run={run}

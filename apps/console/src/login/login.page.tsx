@@ -3,7 +3,7 @@ import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "../api/client.ts";
 import { queryClient } from "../api/query-client.ts";
-import { consoleConfig, providerUrl, signIn } from "../api/session.ts";
+import { consoleConfig, providerUrl, rememberIssuer, signIn } from "../api/session.ts";
 import { login as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
@@ -43,7 +43,7 @@ export function LoginPage() {
             </Note>
           )}
           {issuers.map(({ id, name }) => (
-            <a key={id} href={providerUrl(id, to)} className={buttonClass()}>
+            <a key={id} href={providerUrl(id, to)} className={buttonClass()} onClick={() => rememberIssuer(id)}>
               {t.with(name)}
             </a>
           ))}
@@ -69,6 +69,7 @@ function PasswordForm({ to }: { to: string }) {
     setError(undefined);
     try {
       await signIn(user, password);
+      rememberIssuer(undefined);
       queryClient.clear();
       router.history.push(router.basepath === "/" ? to : `${router.basepath}${to}`);
     } catch (thrown) {

@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
-import { Refusal, Skeleton } from "../ui/states.tsx";
+import { Failure, Refusal, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { OwnSessions } from "./sessions.tsx";
 
@@ -46,9 +46,10 @@ export function MePage() {
 }
 
 function Permissions({ held, scopes }: { held: readonly string[]; scopes: Readonly<Record<string, readonly number[]>> }) {
-  const { data } = useQuery({ ...ask(r.permissions.list), staleTime: 600_000 });
+  const { data, error, refetch } = useQuery({ ...ask(r.permissions.list), staleTime: 600_000 });
   return (
     <Card title={t.permissions} plain>
+      {data === undefined && (error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />)}
       <table className={device["table"]}>
         <tbody>
           {data

@@ -1,8 +1,8 @@
 import type { RolloutView } from "@harrier/contracts";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheckBig } from "lucide-react";
-import { ask, r } from "../api/client.ts";
+import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { conditionOf } from "../devices/devices.state.ts";
@@ -10,7 +10,7 @@ import { reasonText, overview as t } from "../text/en.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { percent } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
-import { Empty, Skeleton } from "../ui/states.tsx";
+import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
 import { Bar, Mark } from "../ui/status.tsx";
 import { useNow } from "../ui/time.tsx";
 import { Fleet } from "./fleet.tsx";
@@ -33,8 +33,8 @@ export function OverviewPage() {
     <Page title={t.title}>
       <div className={style["columns"]}>
         <div className={style["stack"]}>
-          <Needs rollouts={list} ready={!mayRollouts || rollouts.data !== undefined} />
-          {mayRollouts && <Running rollouts={list.filter(({ status }) => status === "running" || status === "starting")} />}
+          <Needs rollouts={mayRollouts ? rollouts : undefined} />
+          {mayRollouts && rollouts.data !== undefined && <Running rollouts={list.filter(isRunning)} />}
         </div>
         {mayTargets && <Fleet />}
       </div>
@@ -42,7 +42,18 @@ export function OverviewPage() {
   );
 }
 
-function useNeeds(rollouts: readonly RolloutView[]): Need[] | undefined {
+const isRunning = ({ status }: RolloutView) => status === "running" || status === "starting";
+
+/** What the page knows of something: an answer, or why there is none. */
+type Answered<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
+
+interface Needed {
+  readonly needs?: Need[];
+  /** What could not be asked, so that "nothing" would be a guess. */
+  readonly failed?: Answered<unknown> | undefined;
+}
+
+function useNeeds(rollouts: readonly RolloutView[]): Needed {
   const now = useNow();
   const mayTargets = useLacking(r.targets.summary) === undefined;
   const mayKeys = useLacking(r.apiKeys.list) === undefined;
@@ -54,9 +65,15 @@ function useNeeds(rollouts: readonly RolloutView[]): Need[] | undefined {
   });
   const keys = useQuery({ ...ask(r.apiKeys.list), enabled: mayKeys, staleTime: 300_000 });
   const quotas = useQuery({ ...ask(r.quotas.list), enabled: mayQuotas, staleTime: 300_000 });
-  if (mayTargets && overdue.data === undefined) return undefined;
+  const asked: readonly [boolean, Answered<unknown>][] = [
+    [mayTargets, overdue],
+    [mayKeys, keys],
+    [mayQuotas, quotas],
+  ];
+  const failed = asked.find(([may, { data, error }]) => may && data === undefined && error !== null)?.[1];
+  if (failed === undefined && asked.some(([may, { data }]) => may && data === undefined)) return {};
   const late = overdue.data?.facets[0]?.values.find(({ value }) => value === "true")?.count ?? 0;
-  return needsOf(
+  const needs = needsOf(
     {
       rollouts,
       overdue: late,
@@ -65,12 +82,22 @@ function useNeeds(rollouts: readonly RolloutView[]): Need[] | undefined {
     },
     now,
   );
+  return { needs, failed };
 }
 
-function Needs({ rollouts, ready }: { rollouts: readonly RolloutView[]; ready: boolean }) {
-  const needs = useNeeds(rollouts);
-  if (needs === undefined || !ready) return <Skeleton lines={3} />;
-  if (needs.length === 0) {
+function Needs({ rollouts: asked }: { rollouts: Answered<{ content: RolloutView[] }> | undefined }) {
+  const rollouts = asked?.data?.content ?? [];
+  const { needs, failed: other } = useNeeds(rollouts);
+  const failed = asked?.data === undefined && asked?.error ? asked : other;
+  if (failed === undefined && (needs === undefined || (asked !== undefined && asked.data === undefined))) return <Skeleton lines={3} />;
+  if (failed !== undefined && !needs?.length) {
+    return (
+      <Card title={t.needsYou}>
+        <Failure error={failed.error} retry={() => void failed.refetch()} />
+      </Card>
+    );
+  }
+  if (needs === undefined || needs.length === 0) {
     return (
       <Card title={t.needsYou}>
         <Empty title={t.nothing} text={t.nothingText} icon={CircleCheckBig} />
@@ -79,6 +106,11 @@ function Needs({ rollouts, ready }: { rollouts: readonly RolloutView[]; ready: b
   }
   return (
     <Card title={t.needsYou} plain>
+      {failed !== undefined && (
+        <Note tone="warn">
+          {t.notAll} {problemOf(failed.error).text}
+        </Note>
+      )}
       <ul>
         {needs.map((need) => (
           <NeedLine key={`${need.kind}-${need.id}`} need={need} rollout={rollouts.find(({ id }) => String(id) === need.id)} />

@@ -70,10 +70,9 @@ const actionColumns: readonly Column<Row>[] = [
 ];
 
 /** The devices with an open update that should have polled by now. */
-export function Silent({ rolloutId, total }: { rolloutId: string; total: number | undefined }) {
+export function Silent({ rolloutId, total }: { rolloutId: string; total: number }) {
   const navigate = useNavigate();
   const pollMs = usePollMs(15_000);
-  if (total === undefined) return <Skeleton />;
   if (total === 0) {
     return (
       <Card>

@@ -1,7 +1,7 @@
 import type { RolloutGroupView, RolloutView } from "@harrier/contracts";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
@@ -52,12 +52,20 @@ export function RolloutPage() {
     >
       <Why rollout={data} groups={list} />
       <Summary rollout={data} />
-      <RolloutTabs rollout={data} groups={list} />
+      <RolloutTabs rollout={data} groups={groups} />
     </Page>
   );
 }
 
-function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: readonly RolloutGroupView[] }) {
+type Asked<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
+
+/** What a tab shows of something that is asked for: its skeleton, why it failed, or itself. */
+function awaited<T>({ data, error, refetch }: Asked<T>, show: (data: T) => ReactNode): ReactNode {
+  if (data !== undefined) return show(data);
+  return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
+}
+
+function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: Asked<{ content: RolloutGroupView[] }> }) {
   const { tab = "groups", group } = route.useSearch();
   const { rolloutId } = route.useParams();
   const navigate = route.useNavigate();
@@ -70,15 +78,22 @@ function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: readon
   const go = (search: { tab?: string | undefined; group?: string | undefined }) => void navigate({ search, replace: true });
   const about = [
     { id: "failures", label: t.tabs.failures, badge: rollout.totalTargetsPerStatus?.error, body: <Failures rolloutId={rolloutId} /> },
-    { id: "silent", label: t.tabs.silent, badge: silent.data?.total, body: <Silent rolloutId={rolloutId} total={silent.data?.total} /> },
+    {
+      id: "silent",
+      label: t.tabs.silent,
+      badge: silent.data?.total,
+      body: awaited(silent, ({ total = 0 }) => <Silent rolloutId={rolloutId} total={total} />),
+    },
     {
       id: "devices",
       label: t.tabs.devices,
-      body: <GroupDevices rolloutId={rolloutId} groups={groups} group={group} onGroup={(id) => go({ tab: "devices", group: id })} />,
+      body: awaited(groups, ({ content }) => (
+        <GroupDevices rolloutId={rolloutId} groups={content} group={group} onGroup={(id) => go({ tab: "devices", group: id })} />
+      )),
     },
   ];
   const tabs = [
-    { id: "groups", label: t.tabs.groups, body: <Groups groups={groups} /> },
+    { id: "groups", label: t.tabs.groups, body: awaited(groups, ({ content }) => <Groups groups={content} />) },
     ...(mayDevices ? about : []),
     { id: "timeline", label: t.tabs.timeline, body: <Timeline rolloutId={rolloutId} moving={isMoving(rollout.status)} /> },
     { id: "definition", label: t.tabs.definition, body: <Definition rollout={rollout} /> },

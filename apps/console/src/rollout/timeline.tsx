@@ -28,7 +28,10 @@ export function Timeline({ rolloutId, moving }: { rolloutId: string; moving: boo
 function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean }) {
   const [asTable, setAsTable] = useState(false);
   const poll = usePollMs(10_000);
-  const { data } = useQuery({ ...ask(r.rollouts.progress, { params: { rolloutId } }), refetchInterval: moving ? poll : false });
+  const { data, error, refetch } = useQuery({
+    ...ask(r.rollouts.progress, { params: { rolloutId } }),
+    refetchInterval: moving ? poll : false,
+  });
   const points = data?.points ?? [];
   const toggle = (
     <Button small look="ghost" onClick={() => setAsTable(!asTable)}>
@@ -37,7 +40,8 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
   );
   return (
     <Card title={t.plotTitle} aside={toggle} plain={asTable && points.length > 0}>
-      {points.length === 0 && <p className="muted">{t.plotNone}</p>}
+      {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {data !== undefined && points.length === 0 && <p className="muted">{t.plotNone}</p>}
       {points.length > 0 && !asTable && (
         <Suspense fallback={<div className={style["plot"]} />}>
           <Plot points={points} />

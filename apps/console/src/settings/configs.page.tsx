@@ -21,8 +21,8 @@ export function Configs({ part }: { part: string }) {
   const values = useQuery(ask(r.configs.list));
   const failed = schema.error ?? values.error;
   const again = () => void Promise.all([schema.refetch(), values.refetch()]);
-  if (failed !== null) return <Failure error={failed} retry={again} />;
-  if (schema.data === undefined || values.data === undefined) return <Skeleton lines={8} />;
+  if (schema.data === undefined || values.data === undefined)
+    return failed === null ? <Skeleton lines={8} /> : <Failure error={failed} retry={again} />;
   return <Form key={part} rows={schema.data.filter((row) => partOf(row) === part)} known={values.data} />;
 }
 

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Lock, Menu, Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { startLive } from "../api/live.ts";
 import { me } from "../api/session.ts";
 import { nav, states, shell as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
@@ -10,6 +9,7 @@ import { Empty } from "../ui/states.tsx";
 import { Foot } from "./foot.tsx";
 import { useKeys } from "./keys.ts";
 import { lackingAt, placesFor } from "./navigation.ts";
+import { Old } from "./old.tsx";
 import style from "./shell.module.css";
 
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: it }) => ({ default: it })));
@@ -24,7 +24,11 @@ export function Shell() {
   useKeys({ palette: () => setOverlay("palette"), help: () => setOverlay("keys") });
   useEffect(() => {
     const ending = new AbortController();
-    startLive(ending.signal);
+    // Where it cannot be loaded the pages go on asking.
+    void import("../api/follow.ts").then(
+      ({ startLive }) => ending.signal.aborted || startLive(ending.signal),
+      () => undefined,
+    );
     return () => ending.abort();
   }, []);
   return (
@@ -43,6 +47,7 @@ export function Shell() {
       </header>
       <Side open={menu} search={() => setOverlay("palette")} keys={() => setOverlay("keys")} />
       <main id="content" className={style["main"]} tabIndex={-1}>
+        <Old />
         <Place />
       </main>
       <Suspense>

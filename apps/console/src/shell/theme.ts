@@ -2,10 +2,11 @@ import { useSyncExternalStore } from "react";
 
 export type Theme = "system" | "light" | "dark";
 const order: readonly Theme[] = ["system", "light", "dark"];
-const key = "harrier-theme";
+/** Where this browser keeps its theme. */
+export const themeKey = "harrier-theme";
 const listeners = new Set<() => void>();
 
-const chosen = (): Theme => order.find((theme) => theme === localStorage.getItem(key)) ?? "system";
+const chosen = (): Theme => order.find((theme) => theme === localStorage.getItem(themeKey)) ?? "system";
 
 /** Shows the theme that was chosen in this browser, or that of the system. */
 export function applyTheme(): void {
@@ -21,7 +22,7 @@ export function useTheme(): [Theme, () => void] {
     return () => listeners.delete(listener);
   }, chosen);
   const next = () => {
-    localStorage.setItem(key, order[(order.indexOf(theme) + 1) % order.length] ?? "system");
+    localStorage.setItem(themeKey, order[(order.indexOf(theme) + 1) % order.length] ?? "system");
     applyTheme();
     for (const listener of listeners) listener();
   };

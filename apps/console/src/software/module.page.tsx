@@ -79,8 +79,7 @@ function Files({ module }: { module: SoftwareModuleView }) {
   const lacking = useLacking(r.artifacts.delete);
   const lacksDownload = useLacking(r.artifacts.download);
   const why = module.locked ? t.lockedFiles : lacking && states.missing(lacking);
-  if (error !== null) return <Failure error={error} retry={() => void refetch()} />;
-  if (data === undefined) return <Skeleton lines={3} />;
+  if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
   if (data.length === 0) return null;
   const remove = async (artifactId: number) => {
     await change(r.artifacts.delete, { params: { ...params, artifactId } });

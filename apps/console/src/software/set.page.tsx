@@ -7,12 +7,12 @@ import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
-import { states, software as t } from "../text/en.ts";
+import { dialogs, states, software as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
-import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
+import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { SoftwareState } from "./state.tsx";
 
@@ -55,7 +55,7 @@ export function SetPage() {
 
 /** What it is, with its rollouts and updates by status. */
 function Use({ set }: { set: DistributionSetView }) {
-  const { data } = useQuery(ask(r.distributionSets.statistics, { params: { distributionSetId: set.id } }));
+  const { data, error, refetch } = useQuery(ask(r.distributionSets.statistics, { params: { distributionSetId: set.id } }));
   const written = (counts: Readonly<Record<string, number>> | undefined) =>
     Object.entries(counts ?? {})
       .map(([name, number]) => `${name.toLowerCase()} ${number}`)
@@ -70,6 +70,7 @@ function Use({ set }: { set: DistributionSetView }) {
           [t.actions, written(data?.actions)],
         ]}
       />
+      {data === undefined && (error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={() => void refetch()} />)}
     </Card>
   );
 }
@@ -106,7 +107,15 @@ function Actions({ set }: { set: DistributionSetView }) {
           why={lacksInvalidate && states.missing(lacksInvalidate)}
           trigger={t.invalidate}
           title={t.invalidateTitle(name)}
-          text={t.invalidateText(effect.data?.rollouts.total ?? 0, effect.data?.actions.total ?? 0)}
+          text={
+            effect.data === undefined ? (
+              <Unknown error={effect.error} />
+            ) : (
+              t.invalidateText(effect.data.rollouts.total ?? 0, effect.data.actions.total ?? 0)
+            )
+          }
+          missing={effect.data === undefined ? (effect.error === null ? dialogs.reading : dialogs.notRead) : undefined}
+          onOpen={(open) => open && void effect.refetch()}
           button={t.invalidate}
           typed={set.locked ? name : undefined}
           run={invalidateSet}
@@ -123,6 +132,11 @@ function Actions({ set }: { set: DistributionSetView }) {
       />
     </>
   );
+}
+
+/** What a change would do is being asked, or could not be. */
+function Unknown({ error }: { error: Error | null }) {
+  return error === null ? <Skeleton lines={2} /> : <Refusal error={error} />;
 }
 
 function Contents({ set }: { set: DistributionSetView }) {

@@ -1,8 +1,10 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { change, r } from "../api/client.ts";
+import { draftKey } from "../api/drafts.ts";
 import { useLacking } from "../api/permissions.ts";
-import { invalidate } from "../api/query-client.ts";
+import { invalidate, queryClient } from "../api/query-client.ts";
+import { me } from "../api/session.ts";
 import { problemOfQuery } from "../fiql/problem.ts";
 import { rollouts, states, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
@@ -16,13 +18,18 @@ import style from "./wizard.module.css";
 import { bodyOf, type Draft, emptyDraft, firstOpen, problemsOf, type StepName, stepNames } from "./wizard.state.ts";
 
 const route = getRouteApi("/in/rollouts/new");
-const key = "harrier-rollout-draft";
+/** Where what is written stays. */
+const keyOf = () => {
+  const who = queryClient.getQueryData<Who>(me.queryKey);
+  return who === undefined ? undefined : draftKey("rollout", who);
+};
+type Who = Awaited<ReturnType<typeof me.queryFn>>;
 const isQuery = (q: string) => problemOfQuery(q) === undefined;
 
 function storedDraft(q: string | undefined, set: string | undefined): Draft {
   let stored: Partial<Draft> = {};
   try {
-    stored = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Partial<Draft>;
+    stored = JSON.parse(sessionStorage.getItem(keyOf() ?? "") ?? "{}") as Partial<Draft>;
   } catch {
     // what cannot be read is begun anew
   }
@@ -40,7 +47,8 @@ export function WizardPage() {
   const edit = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };
     setDraft(next);
-    sessionStorage.setItem(key, JSON.stringify(next));
+    const key = keyOf();
+    if (key !== undefined) sessionStorage.setItem(key, JSON.stringify(next));
   };
   const go = (name: StepName) => {
     setTried(undefined);
@@ -120,7 +128,7 @@ function Foot({ shown, draft, go }: { shown: StepName; draft: Draft; go: (name: 
   const lacking = useLacking(r.rollouts.create);
   const create = async () => {
     const made = await change(r.rollouts.create, { body: bodyOf(draft) });
-    sessionStorage.removeItem(key);
+    sessionStorage.removeItem(keyOf() ?? "");
     toast(t.created(made.name));
     await navigate({ to: "/rollouts/$rolloutId", params: { rolloutId: String(made.id) }, search: {} });
     await invalidate("rollouts");

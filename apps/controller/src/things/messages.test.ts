@@ -58,6 +58,14 @@ it.each([
   expect(windowMessage(factsOf([one], { now }))?.topic).toBe(topic);
 });
 
+it("rollouts 107 a thing is told of a cancellation until it answers, and of nothing that outweighs it", () => {
+  const actions = [action({ id: 9, weight: 1000, maintenance: nightly }), action({ id: 8, weight: 10, status: CANCELING })];
+  const facts = factsOf(actions, { now: open });
+  expect(actionMessage(facts)).toMatchObject({ topic: "CANCEL_DOWNLOAD", body: { actionId: 8 } });
+  expect(windowMessage(facts)).toBeUndefined();
+  expect(actionMessage(factsOf(actions.slice(0, 1), { now: open }))).toMatchObject({ topic: "DOWNLOAD_AND_INSTALL" });
+});
+
 it("rollouts 8.4 a message has the modules with their files, and an address for each protocol", () => {
   expect(actionMessage(factsOf([action()]))).toEqual({
     type: "EVENT",

@@ -29,16 +29,20 @@ export interface ThingFacts {
 /** Answers the message that tells a thing what to do: its first open action, or all of them where a target may have several. */
 export function actionMessage(facts: ThingFacts): Told | undefined {
   if (facts.several) return allActions(facts);
-  const [first] = facts.actions;
+  const first = firstOf(facts);
   return first === undefined ? undefined : messageOf(facts, first);
 }
 
 /** Answers it again after a report, if the maintenance window of its action is open: then what was downloaded may be installed. */
 export function windowMessage(facts: ThingFacts): Told | undefined {
-  const [first] = facts.actions;
+  const first = firstOf(facts);
   const open = first !== undefined && first.maintenance !== null && isWindowOpen(first.maintenance, facts.now);
   return open && first.status !== actionStatus.CANCELING ? actionMessage(facts) : undefined;
 }
+
+/** A thing is told nothing new while it has not answered a cancellation, whatever the weights are (contract rollouts.md §8.4). */
+const firstOf = ({ actions }: ThingFacts): OpenAction | undefined =>
+  actions.find(({ status }) => status === actionStatus.CANCELING) ?? actions[0];
 
 function allActions(facts: ThingFacts): Told | undefined {
   const all = facts.actions.flatMap((action) => {

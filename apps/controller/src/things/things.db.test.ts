@@ -38,11 +38,12 @@ const events = async () =>
   );
 
 test("a thing that registers anew with another name or type tells an event, and else none; it is told what to do each time", async () => {
-  await update(null, null);
-  await update("x", "unknown");
+  const unknown = (row: Awaited<ReturnType<typeof update>>) => row?.unknownType;
+  expect(unknown(await update(null, null))).toBe(false);
+  expect(unknown(await update("x", "unknown"))).toBe(true);
   expect(await events()).toEqual([]);
-  await update("new name", "gate way");
-  await update(null, "");
+  expect(unknown(await update("new name", "gate way"))).toBe(false);
+  expect(unknown(await update(null, ""))).toBe(false);
   expect(await events()).toMatchObject([
     { controllerId: "x", name: "new name", targetTypeId: 7, changed: ["name", "targetType"], initiatedBy: "CONTROLLER_PLUG_AND_PLAY" },
     { controllerId: "x", targetTypeId: null, changed: ["targetType"] },

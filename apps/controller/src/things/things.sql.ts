@@ -14,11 +14,16 @@ export const findThings = statement<[tenantId: number, actionIds: number[]], { a
   `select id as "actionId", controller_id as "controllerId" from actions where tenant_id = $1 and id = any((select $2)::bigint[])`,
 );
 
-/** Brings a thing up to date (functions/things.sql). */
+/** Brings a thing up to date (functions/things.sql); `unknownType` says that there is no target type of this name, so that it keeps its own. */
 export const callUpdateThing = statement<
   [tenantId: number, controllerId: string, address: string, name: string | null, type: string | null],
-  { outcome: "ok" | "targetNotFound" }
->("controller.update_thing", "select update_thing($1, $2, $3, $4, $5) as outcome");
+  { outcome: "ok" | "targetNotFound"; unknownType: boolean }
+>(
+  "controller.update_thing",
+  `select update_thing($1, $2, $3, $4, $5) as outcome,
+          coalesce($5, '') <> '' and not exists (select from management.target_types_v1 y
+                                                  where y.tenant_id = $1 and lower(y.name) = lower($5)) as "unknownType"`,
+);
 
 export interface OpenAction {
   id: number;

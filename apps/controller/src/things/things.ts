@@ -30,6 +30,7 @@ export interface ThingDeps extends Pick<ReportDeps, "recordReport" | "now">, Pic
   secrets: SecretBox;
   limits: LimitsOf;
   fault: (name: string) => unknown;
+  log: { info(fields: object, message: string): void };
 }
 
 type Nothing = Record<string, never>;
@@ -53,14 +54,28 @@ export async function findThings(deps: ThingDeps, request: FindThingsRequest, ct
 export async function registerThing(deps: ThingDeps, request: RegisterThingRequest, ctx: Context): Promise<Nothing> {
   const thing = thingOf(ctx, request.controllerId);
   const { address, name = null, targetType = null, attributes } = request;
-  const update = async () =>
-    (await runOne(deps.db.pool, callUpdateThing, [thing.tenantId, thing.controllerId, address, name, targetType]))?.outcome;
-  if ((await update()) !== "ok") {
+  const update = () => runOne(deps.db.pool, callUpdateThing, [thing.tenantId, thing.controllerId, address, name, targetType]);
+  let updated = await update();
+  if (updated?.outcome !== "ok") {
     await registerTarget(deps, { device: thing, address, mayRegister: true });
-    if ((await update()) !== "ok") throw new HarrierError("unavailable"); // deleted in this very moment
+    updated = await update();
+    if (updated?.outcome !== "ok") throw new HarrierError("unavailable"); // deleted in this very moment
   }
+  if (updated.unknownType) logUnknownType(deps, thing, targetType);
   if (attributes) await putConfigData(deps, thing, configDataOf(attributes));
   return {};
+}
+
+/** A backend registers all its things anew after each start, so that a name without a type would fill the log: so many lines a minute say enough. */
+const loggedPerMinute = 60;
+const logged = { minute: 0, lines: 0 };
+
+function logUnknownType({ log, now }: ThingDeps, { tenant, controllerId }: Device, targetType: string | null): void {
+  const minute = Math.floor(now() / 60_000);
+  if (minute !== logged.minute) Object.assign(logged, { minute, lines: 0 });
+  logged.lines += 1;
+  if (logged.lines <= loggedPerMinute)
+    log.info({ tenant, controllerId, targetType }, "a thing names a target type that there is not: it keeps its own");
 }
 
 export async function removeThing(deps: ThingDeps, { controllerId }: RemoveThingRequest, ctx: CallContext): Promise<Nothing> {

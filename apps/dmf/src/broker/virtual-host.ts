@@ -1,6 +1,7 @@
 import { dmfBindings, dmfExchanges, dmfNames, dmfQueues } from "@harrier/contracts";
 import { backOff, pause, within } from "@harrier/jobs";
-import { type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Options } from "amqplib";
+import { type ChannelModel, type ConfirmChannel, type ConsumeMessage, connect, type Message, type Options } from "amqplib";
+import { limitMessages, maxMessageBytes } from "./message-limit.ts";
 
 export interface VirtualHostOptions {
   /** The broker's address with user and password, without a virtual host. */
@@ -171,11 +172,15 @@ export class VirtualHost {
     address.searchParams.set("heartbeat", String(heartbeatSeconds));
     const connection = await connect(address.href, { timeout: connectMs, clientProperties: { connection_name: "harrier/dmf" } });
     const ended = new AbortController();
-    const end = () => ended.abort();
+    const end = () => {
+      if (this.#open?.ended === ended) this.#open = undefined;
+      ended.abort();
+    };
     connection.on("error", end);
     connection.on("close", end);
     try {
       const consumer = await connection.createChannel();
+      limitMessages(consumer, maxMessageBytes);
       const publisher = await connection.createConfirmChannel();
       const open = { connection, publisher, ended };
       for (const channel of [consumer, publisher]) {
@@ -190,11 +195,13 @@ export class VirtualHost {
       await consumer.consume(dmfNames.receiver, (message) => {
         // null: somebody has deleted the queue
         if (message === null) return this.#give(open);
+        // no more of the message than this is kept while it is handled: the memory of its body is free once it is read
+        const delivered = { fields: message.fields } as Message;
         const settle: Settle = (how) => {
           if (ended.signal.aborted) return;
           try {
-            if (how === "done") consumer.ack(message);
-            else consumer.nack(message, false, false);
+            if (how === "done") consumer.ack(delivered);
+            else consumer.nack(delivered, false, false);
           } catch {
             this.#give(open); // the channel is closing, and the message comes again
           }

@@ -8,6 +8,7 @@ import {
   newControllerId,
 } from "@harrier/contracts";
 import { z } from "zod";
+import { maxMessageBytes } from "../broker/message-limit.ts";
 
 /** A message as the broker gives it. */
 export interface RawMessage {
@@ -64,14 +65,13 @@ export class RefusedMessage extends Error {
   }
 }
 
-const maxBytes = 1024 * 1024;
 const controllerId = newControllerId(z.string().trim().min(1).max(256));
 const correlationPrefix = "Update Server: DMF message correlation-id ";
 
 /** Reads a message of the tenant whose virtual host it came from (contract rollouts.md §8.2, §8.3); throws RefusedMessage. */
 export function parseMessage(message: RawMessage, tenant: string): Incoming {
   const { headers = {}, correlationId } = message.properties;
-  if (message.content.length > maxBytes) throw new RefusedMessage("too-large", `the message has more than ${maxBytes} bytes`);
+  if (message.content.length > maxMessageBytes) throw new RefusedMessage("too-large", `the message has more than ${maxMessageBytes} bytes`);
   const type = text(headers["type"]);
   if (type === undefined) throw new RefusedMessage("missing-type", "there is no header type");
   const named = text(headers["tenant"]);

@@ -61,7 +61,9 @@ function senderOf(hosts: Record<string, boolean | "full" | "away">, exchanges = 
       Object.keys(hosts)
         .filter((vhost) => hosts[vhost] !== "away")
         .map((vhost) => ({ vhost, tenantId: ids[vhost] ?? 0 })),
+    cutOff: () => Object.values(hosts).every((state) => state === "away"),
     baseUrl: "http://localhost",
+    caughtUp: () => undefined,
     count: (outcome: string, n: number) => void (n > 0 && outcome !== "sent" && counted.push([outcome, n])),
     fault: () => undefined,
     log: { warn: () => undefined },
@@ -94,11 +96,30 @@ it("a virtual host that takes nothing gets the others no message twice, is passe
 
 it("where no virtual host takes anything all wait, however long", async () => {
   const { send, counted, asked } = senderOf({ broken: false });
-  for (const second of [0, 60, 600]) {
+  for (const second of [0, 60, 120, 600]) {
     vi.setSystemTime(second * 1_000);
     await expect(send()).rejects.toThrow("ACCESS_REFUSED");
   }
   expect([counted, asked.at(-1)?.confirmed]).toEqual([[], ""]);
+});
+
+it("a leading replica that is connected, and has nothing taken, lets the lease lapse now and then", async () => {
+  const hosts: Record<string, boolean> = { broken: false };
+  const { send, asked, published } = senderOf(hosts);
+  for (const second of [0, 8, 16, 24]) {
+    vi.setSystemTime(second * 1_000);
+    await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+  }
+  // for longer than a lease lasts
+  for (const second of [25, 43]) {
+    vi.setSystemTime(second * 1_000);
+    expect(await send()).toBe(false);
+  }
+  expect(asked).toHaveLength(4);
+  hosts["broken"] = true;
+  vi.setSystemTime(45_000);
+  await send();
+  expect([asked.length, published]).toEqual([5, ["broken"]]);
 });
 
 it("after an outage of all of them a virtual host that is the last to be connected again is waited for like any other", async () => {
@@ -106,7 +127,7 @@ it("after an outage of all of them a virtual host that is the last to be connect
   const { send, counted, published } = senderOf(hosts);
   for (const second of [0, 60]) {
     vi.setSystemTime(second * 1_000);
-    await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+    await send();
   }
   hosts["good"] = true;
   vi.setSystemTime(61_000);
@@ -115,6 +136,15 @@ it("after an outage of all of them a virtual host that is the last to be connect
   vi.setSystemTime(62_000);
   await send();
   expect([counted, published.toSorted()]).toEqual([[], ["broken", "good"]]);
+});
+
+it("a replica that has no virtual host connected does not ask, so that its lease lapses and another one sends", async () => {
+  const hosts: Record<string, boolean | "away"> = { broken: "away", good: "away" };
+  const { send, asked, published } = senderOf(hosts);
+  expect([await send(), asked]).toEqual([false, []]);
+  hosts["good"] = hosts["broken"] = true;
+  await send();
+  expect([asked.length, published.toSorted()]).toEqual([1, ["broken", "good"]]);
 });
 
 it("messages of a full queue wait with the position, which goes on, and are told again when they have rested", async () => {

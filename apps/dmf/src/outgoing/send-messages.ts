@@ -9,8 +9,12 @@ export interface SendDeps {
   hostOf(vhost: string): VirtualHost | undefined;
   /** The tenants whose virtual host is connected. */
   connected(): readonly { readonly tenantId: number; readonly vhost: string }[];
+  /** Whether there are tenants with DMF, and the virtual host of none of them is connected. */
+  cutOff(): boolean;
   baseUrl: string;
   count(outcome: "sent" | "dropped" | "postponed", n: number): void;
+  /** There is nothing more to be sent at this moment. */
+  caughtUp(): void;
   log: { warn(fields: object, message: string): void };
   fault(name: "dmf.publish.before-publish" | "dmf.publish.before-confirm" | "dmf.publish.after-confirm"): void | Promise<void>;
 }
@@ -24,6 +28,10 @@ const withinMs = 12_000;
  */
 const hostTimeoutMs = 10_000;
 const rests = { firstMs: 30_000, maxMs: 600_000 };
+
+/** A leading replica that has nothing taken for so long, by any virtual host, does not ask for longer than the lease lasts: perhaps another one can. */
+const yieldAfterMs = 20_000;
+const yieldMs = 20_000;
 
 interface Failing {
   readonly since: number;
@@ -54,9 +62,17 @@ export function createSender(deps: SendDeps): () => Promise<boolean> {
   const holder = randomUUID();
   let confirmed = "";
   const unfinished: Unfinished = { failing: new Map(), full: new FullExchanges(), sent: new Set(), dropped: new Set(), missed: new Map() };
-  const { failing, full, missed } = unfinished;
+  const { failing, full, missed, sent } = unfinished;
+  let failsSince: number | undefined;
+  let yieldsUntil = 0;
   return async () => {
     const now = Date.now();
+    // who cannot publish must not keep the lease: it lapses, and a replica that can takes it; what that one sends is not known here
+    if (deps.cutOff() || now < yieldsUntil) {
+      sent.clear();
+      failsSince = undefined;
+      return false;
+    }
     const deadline = now + withinMs;
     const call = { principal: servicePrincipal("dmf"), rid: randomUUID(), deadline };
     const said = confirmed;
@@ -73,10 +89,22 @@ export function createSender(deps: SendDeps): () => Promise<boolean> {
     const { leading, messages, position, more } = await deps.controller.readDeviceMessages(request, call);
     confirmed = "";
     forgetPassedOver(unfinished);
-    if (!leading) return false;
-    await publish(deps, messages, { deadline, unfinished });
-    unfinished.sent.clear();
+    if (!leading) {
+      sent.clear();
+      failsSince = undefined;
+      return false;
+    }
+    try {
+      await publish(deps, messages, { deadline, unfinished });
+      failsSince = undefined;
+    } catch (error) {
+      failsSince ??= now;
+      if (Date.now() - failsSince >= yieldAfterMs) yieldsUntil = Date.now() + yieldMs;
+      throw error;
+    }
+    sent.clear();
     confirmed = position;
+    if (!more) deps.caughtUp();
     return more || messages.length > 0;
   };
 }

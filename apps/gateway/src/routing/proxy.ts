@@ -1,9 +1,9 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
 import type { Surface } from "@harrier/contracts";
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-proxy-middleware";
 import { hasBody } from "./read-body.ts";
+import { passAnswer, wholeBody } from "./small-bodies.ts";
 import type { Replica, Upstreams } from "./upstreams.ts";
 
 /** A request that is being forwarded. */
@@ -55,7 +55,7 @@ export function createForward(options: Options): Forward {
     target: "http://127.0.0.1", // the router always replaces it
     router: (req, _res, own) => {
       // These options are the request's own copy.
-      if (req.readBody !== undefined) own.buffer = Readable.from([req.readBody], { objectMode: false });
+      if (req.readBody !== undefined || !hasBody(req)) own.buffer = wholeBody(req.readBody);
       return req.replica.target;
     },
     // Of the default plugins only the events are used: the others build unused log lines for every answer.
@@ -64,6 +64,7 @@ export function createForward(options: Options): Forward {
     agent: options.agent,
     proxyTimeout: options.idleMs,
     timeout: 0,
+    selfHandleResponse: true,
     on: {
       proxyReq: (outgoing, req) => {
         req.outgoing = outgoing;
@@ -71,6 +72,7 @@ export function createForward(options: Options): Forward {
       proxyRes: (answer, _req, res) => {
         // The two ends of a connection decide whether it stays open.
         answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
+        passAnswer(answer, res);
       },
       error: (error, req, res) => {
         const code = req.stalled === true ? "requestTimeout" : "unavailable";

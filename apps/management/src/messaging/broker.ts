@@ -44,8 +44,9 @@ export interface Broker {
   readonly settings: BrokerSettings;
   /** Makes the virtual host with everything that a use needs. */
   prepare(vhost: string, use: MessagingUse): Promise<void>;
-  /** Makes the user, or gives it this password. */
+  /** Makes the user, or gives it this password; whoever is connected with a former one is not any more. */
   putUser(user: BrokerUser): Promise<void>;
+  /** Whoever is connected with the former password is not any more. */
   setPassword(name: string, password: string): Promise<void>;
   count(vhost: string): Promise<MessageCounts>;
   /** Removes the virtual host with its messages, and these users. */
@@ -55,6 +56,11 @@ export interface Broker {
 export function createBroker(settings: BrokerSettings): Broker {
   const ask = asker(settings.managementUrl);
   const put = (path: readonly string[], body: object = {}) => ask("PUT", path, body);
+  const setPassword = async (name: string, password: string): Promise<void> => {
+    await put(["users", name], { password, tags: "" });
+    // the broker asks for passwords when a connection is made, and never again
+    await ask("DELETE", ["connections", "username", name]);
+  };
   return {
     settings,
     async prepare(vhost, use) {
@@ -69,10 +75,10 @@ export function createBroker(settings: BrokerSettings): Broker {
         : put(["exchanges", vhost, dmfNames.sieExchange], { type: "topic", durable: true }));
     },
     async putUser({ vhost, name, password, use }) {
-      await put(["users", name], { password, tags: "" });
+      await setPassword(name, password);
       await put(["permissions", vhost, name], messagingPermissions[use]);
     },
-    setPassword: async (name, password) => void (await put(["users", name], { password, tags: "" })),
+    setPassword,
     async count(vhost) {
       // by name: a tenant may have thousands of queues of its own
       const of = async (name: string): Promise<number> => {

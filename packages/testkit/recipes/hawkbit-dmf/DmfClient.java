@@ -1,12 +1,18 @@
 import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.eclipse.hawkbit.dmf.amqp.api.AmqpSettings;
 import org.eclipse.hawkbit.dmf.amqp.api.EventTopic;
 import org.eclipse.hawkbit.dmf.amqp.api.MessageHeaderKey;
@@ -16,7 +22,9 @@ import org.eclipse.hawkbit.dmf.json.model.DmfActionStatus;
 import org.eclipse.hawkbit.dmf.json.model.DmfActionUpdateStatus;
 import org.eclipse.hawkbit.dmf.json.model.DmfArtifact;
 import org.eclipse.hawkbit.dmf.json.model.DmfAttributeUpdate;
+import org.eclipse.hawkbit.dmf.json.model.DmfCreateThing;
 import org.eclipse.hawkbit.dmf.json.model.DmfDownloadAndUpdateRequest;
+import org.eclipse.hawkbit.dmf.json.model.DmfMultiActionRequest;
 import org.eclipse.hawkbit.dmf.json.model.DmfSoftwareModule;
 import org.eclipse.hawkbit.dmf.json.model.DmfUpdateMode;
 import org.springframework.amqp.core.BindingBuilder;
@@ -33,13 +41,14 @@ import org.springframework.amqp.support.converter.Jackson2JsonMessageConverter;
 
 /**
  * Things that speak by hawkBit's own library for DMF and Spring AMQP: it reads and writes each message by the classes of the library. Arguments: the
- * address of the virtual host, the tenant, the reply exchange, and the ids of things. It says each message that it has read in a line of JSON, and ends
- * when its input does.
+ * address of the virtual host, the tenant, the reply exchange, and the ids of things. It says each message that it has read in a line of JSON, removes
+ * each thing that a line of its input names, and ends when its input does.
  */
 public final class DmfClient {
   private static final ObjectMapper JSON = new ObjectMapper();
   private final Jackson2JsonMessageConverter converter = new Jackson2JsonMessageConverter();
   private final HttpClient http = HttpClient.newHttpClient();
+  private final Set<Long> obeyed = new HashSet<>();
   private final RabbitTemplate template;
   private final String tenant;
   private final String exchange;
@@ -67,7 +76,8 @@ public final class DmfClient {
     listener.start();
     for (int n = 3; n < args.length; n++) client.register(args[n]);
     client.ping();
-    while (System.in.read() >= 0) {}
+    BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+    for (String id = input.readLine(); id != null; id = input.readLine()) client.remove(id);
     listener.stop();
     connections.destroy();
   }
@@ -85,7 +95,17 @@ public final class DmfClient {
   }
 
   private void register(String thingId) {
-    template.send(new Message(new byte[0], headers(MessageType.THING_CREATED, thingId, null)));
+    if (!thingId.contains("named")) {
+      template.send(new Message(new byte[0], headers(MessageType.THING_CREATED, thingId, null)));
+      return;
+    }
+    DmfCreateThing thing = new DmfCreateThing();
+    thing.setName("name of " + thingId);
+    template.convertAndSend(thing, sent -> withHeaders(sent, headers(MessageType.THING_CREATED, thingId, null)));
+  }
+
+  private void remove(String thingId) {
+    template.send(new Message(new byte[0], headers(MessageType.THING_REMOVED, thingId, null)));
   }
 
   private void ping() {
@@ -136,25 +156,15 @@ public final class DmfClient {
     EventTopic topic = EventTopic.valueOf(message.getMessageProperties().getHeader(MessageHeaderKey.TOPIC));
     line.put("topic", topic.toString());
     switch (topic) {
-      case DOWNLOAD_AND_INSTALL, DOWNLOAD -> {
-        DmfDownloadAndUpdateRequest request = body(message, DmfDownloadAndUpdateRequest.class);
-        line.put("actionId", request.getActionId());
-        report(request.getActionId(), DmfActionStatus.RUNNING, "it begins");
-        int files = 0;
-        for (DmfSoftwareModule module : request.getSoftwareModules()) {
-          for (DmfArtifact artifact : module.getArtifacts()) {
-            download(artifact, request.getTargetSecurityToken());
-            files++;
-          }
+      case DOWNLOAD_AND_INSTALL, DOWNLOAD -> obey(topic, body(message, DmfDownloadAndUpdateRequest.class), thingId, line);
+      case CANCEL_DOWNLOAD -> obey(topic, body(message, DmfActionRequest.class), thingId, line);
+      case MULTI_ACTION -> {
+        List<String> actions = new ArrayList<>();
+        for (DmfMultiActionRequest.DmfMultiActionElement one : body(message, DmfMultiActionRequest.class).getElements()) {
+          actions.add(one.getTopic() + " " + one.getWeight());
+          obey(one.getTopic(), one.getAction(), thingId, line);
         }
-        line.put("files", files);
-        report(request.getActionId(), DmfActionStatus.DOWNLOADED, files + " files");
-        if (!thingId.contains("stays")) report(request.getActionId(), DmfActionStatus.FINISHED, "done by " + thingId);
-      }
-      case CANCEL_DOWNLOAD -> {
-        long actionId = body(message, DmfActionRequest.class).getActionId();
-        line.put("actionId", actionId);
-        report(actionId, DmfActionStatus.CANCELED, "it gives up");
+        line.put("actions", actions);
       }
       case REQUEST_ATTRIBUTES_UPDATE -> {
         DmfAttributeUpdate update = new DmfAttributeUpdate();
@@ -164,6 +174,29 @@ public final class DmfClient {
       }
       default -> line.put("error", "unexpected topic");
     }
+  }
+
+  private void obey(EventTopic topic, DmfActionRequest request, String thingId, Map<String, Object> line) throws Exception {
+    long actionId = request.getActionId();
+    line.put("actionId", actionId);
+    if (topic == EventTopic.CANCEL_DOWNLOAD) {
+      report(actionId, DmfActionStatus.CANCELED, "it gives up");
+      return;
+    }
+    DmfDownloadAndUpdateRequest update = (DmfDownloadAndUpdateRequest) request;
+    if (!obeyed.add(actionId)) return;
+    report(actionId, DmfActionStatus.RUNNING, "it begins");
+    int files = 0;
+    for (DmfSoftwareModule module : update.getSoftwareModules()) {
+      for (DmfArtifact artifact : module.getArtifacts()) {
+        download(artifact, update.getTargetSecurityToken());
+        files++;
+      }
+    }
+    line.put("files", files);
+    report(actionId, DmfActionStatus.DOWNLOADED, files + " files");
+    if (topic == EventTopic.DOWNLOAD || thingId.contains("stays")) return;
+    report(actionId, DmfActionStatus.FINISHED, "done by " + thingId);
   }
 
   private void download(DmfArtifact artifact, String token) throws Exception {

@@ -19,6 +19,8 @@ export interface HawkbitDmfLine {
   readonly topic?: string;
   readonly actionId?: number;
   readonly files?: number;
+  /** The topics and weights of a message with several actions, in its order. */
+  readonly actions?: readonly string[];
   readonly correlationId?: string;
   readonly time?: number;
   /** What its library could not read. */
@@ -29,6 +31,8 @@ export interface HawkbitDmf {
   readonly lines: readonly HawkbitDmfLine[];
   /** What it wrote to its log, the last part. */
   log(): string;
+  /** Has it say that a thing is removed. */
+  remove(thingId: string): void;
   stop(): Promise<void>;
 }
 
@@ -38,7 +42,7 @@ export interface HawkbitDmfOptions {
   readonly tenant: string;
   /** The reply exchange, which it declares. */
   readonly exchange: string;
-  /** Things whose id contains `stays` do not finish what they install. */
+  /** Things whose id contains `stays` do not finish what they install; those with `named` register with a name. */
   readonly ids: readonly string[];
 }
 
@@ -78,6 +82,7 @@ export async function startHawkbitDmf({ url, tenant, exchange, ids }: HawkbitDmf
   return {
     lines,
     log: () => log,
+    remove: (thingId) => void child.stdin.write(`${thingId}\n`),
     async stop() {
       child.stdin.end();
       const limit = setTimeout(() => child.kill("SIGKILL"), 10_000);

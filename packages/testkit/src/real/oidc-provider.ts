@@ -95,7 +95,7 @@ function configuration(options: OidcProviderOptions, key: JWK): Configuration {
   const userOf = (name: string) => options.users.find((user) => user.name === name);
   return {
     jwks: { keys: [key] },
-    ttl: { Interaction: 600, Grant: 3_600, Session: 3_600, AccessToken: 600, IdToken: 600 },
+    ttl: { Interaction: 600, Grant: 3_600, Session: 3_600, AccessToken: () => options.tokenTtl ?? 600, IdToken: 600 },
     cookies: { keys: [randomBytes(16).toString("hex")] },
     clients: [
       {

@@ -24,6 +24,8 @@ export interface RabbitMq {
 
 const user = "harrier";
 const password = "harrier-test";
+/** As the broker of an installation has it at most (docs/operations.md). */
+const maxMessageBytes = 16 * 1024 * 1024;
 
 interface Installed {
   readonly erlang: string;
@@ -115,6 +117,7 @@ function writeConfig(dir: string, port: number, managementPort: number): void {
     loopback_users: "none",
     default_user: user,
     default_pass: password,
+    max_message_size: maxMessageBytes,
     "log.console": true,
     "log.console.level": "warning",
     "log.file": false,

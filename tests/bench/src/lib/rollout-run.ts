@@ -53,6 +53,29 @@ export async function makeRollout(
   return { id, firstGroupId: first.rows[0]?.id ?? 0, groups, readySeconds };
 }
 
+/** Starts a rollout. */
+export async function startRollout(bench: Bench, run: RolloutRun): Promise<void> {
+  await bench.api.post(`/rollouts/${run.id}/start`, {});
+}
+
+/** Lets devices answer as soon as they are offered the update, until the rollout is finished; `answer` gets those that have not answered, by their ids. */
+export async function answerRollout(
+  client: pg.Client,
+  run: RolloutRun,
+  answer: (offered: ReadonlyMap<string, number>) => Promise<void>,
+): Promise<void> {
+  const offered = `select controller_id as "controllerId", id::int as "actionId" from controller.actions
+    where tenant_id = 1 and rollout_id = $1 and status = 3 and active`;
+  const finished = "select from rollout_engine.rollouts where tenant_id = 1 and id = $1 and status = 'finished'";
+  const limit = Date.now() + limitMs;
+  while ((await client.query(finished, [run.id])).rowCount === 0) {
+    if (Date.now() > limit) throw new Error("a rollout whose devices answer did not finish");
+    const { rows } = await client.query<{ controllerId: string; actionId: number }>(offered, [run.id]);
+    if (rows.length > 0) await answer(new Map(rows.map(({ controllerId, actionId }) => [controllerId, actionId])));
+    else await sleep(5);
+  }
+}
+
 /** Measures the seconds from the start until every device of the first group is offered its update. */
 export async function startFirstGroup(bench: Bench, client: pg.Client, run: RolloutRun): Promise<number> {
   const started = performance.now();

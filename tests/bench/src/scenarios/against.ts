@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { Stack } from "@harrier/stack";
 import type { Api } from "../lib/api.ts";
 import { cpuSeconds, difference, type ProcessGroup } from "../lib/cpu.ts";
-import { runCycles } from "../lib/device-cycle.ts";
+import { type CycleRequest, cycleRequest, runCycles } from "../lib/device-cycle.ts";
 import { type LoadRequest, load } from "../lib/load.ts";
 import type { Report } from "../lib/report.ts";
 import { assign, type SeededSet, seedSet, seedTargets, targetTokenHeader } from "../lib/seed.ts";
@@ -16,6 +16,8 @@ const connections = 32;
 const pollsPerRound = 8_000;
 const downloadsPerRound = 3_000;
 const cyclesPerRound = 400;
+/** So many devices read their deployment and report in one round; each does it once. */
+const answersPerRound = 1_500;
 const polledDevices = 20_000;
 
 /** One of the two checkouts with its own processes, database and devices. */
@@ -27,11 +29,15 @@ export interface Side {
 interface Seeded extends Side {
   readonly polled: readonly string[];
   readonly updated: readonly string[];
+  /** Devices whose requests of a cycle are measured one kind after the other. */
+  readonly answering: readonly string[];
   readonly set: SeededSet;
   readonly actions: ReadonlyMap<string, number>;
   readonly groups: () => ProcessGroup[];
   place: number;
   cycled: number;
+  /** The number of devices that have made each kind of request. */
+  readonly answered: Map<string, number>;
 }
 
 export type StartStack = (options: {
@@ -51,6 +57,9 @@ export async function otherStarter(checkout: string): Promise<StartStack> {
 
 const works: readonly (readonly [scenario: string, name: string, work: (side: Seeded) => Promise<number>])[] = [
   ["polls", "poll", polls],
+  ["requests", "deployment", (side) => answers(side, "deployment")],
+  ["requests", "report", (side) => answers(side, "report")],
+  ["requests", "last report", (side) => answers(side, "last report")],
   ["downloads", "download of 64 KiB", downloads],
   ["cycle", "device cycle", cycles],
 ];
@@ -126,9 +135,10 @@ async function seed(side: Side, rounds: number): Promise<Seeded> {
   const polled = await seedTargets(api, "poll-", polledDevices);
   const updated = await seedTargets(api, "cycle-", cyclesPerRound * (rounds + 1));
   const set = await seedSet(api, "against-set");
-  const actions = await assign(api, set.id, updated);
+  const answering = await seedTargets(api, "answer-", answersPerRound * (rounds + 1));
+  const actions = await assign(api, set.id, [...updated, ...answering]);
   const groups = () => stack.processes().map(({ name, pid }) => ({ name, pids: [pid] }));
-  const seeded: Seeded = { ...side, polled, updated, set, actions, groups, place: 0, cycled: 0 };
+  const seeded: Seeded = { ...side, polled, updated, answering, set, actions, groups, place: 0, cycled: 0, answered: new Map() };
   await ask(seeded, polled.length, pollOf); // the first poll of a device costs more than all that follow
   return seeded;
 }
@@ -153,6 +163,17 @@ async function cycles(side: Seeded): Promise<number> {
   side.cycled += cyclesPerRound;
   await runCycles({ url: side.stack.baseUrl, ids, actions: side.actions, set: side.set });
   return ids.length;
+}
+
+/** Each of the next devices makes one request of its cycle; a last report ends the action, so no device makes two. */
+async function answers(side: Seeded, kind: CycleRequest): Promise<number> {
+  const from = side.answered.get(kind) ?? 0;
+  side.answered.set(kind, from + answersPerRound);
+  let next = from;
+  return await ask(side, answersPerRound, () => {
+    const id = side.answering[next++] as string;
+    return cycleRequest(kind, id, side.actions.get(id) ?? 0);
+  });
 }
 
 async function ask(side: Seeded, requests: number, requestOf: (side: Seeded) => LoadRequest): Promise<number> {

@@ -11,6 +11,8 @@ const mebi = 2 ** 20;
 const rounds = 3;
 /** A transfer through the gateway reaches this share of the rate of a plain copy. */
 const share = 0.6;
+/** So many files of one MiB are fetched, so many at a time; they reach this share of the rate of a plain copy of the same files, as many at a time. */
+const small = { downloads: 2_000, atATime: 8, share: 0.6 };
 /** The gateway and artifact-store stay below this, however large the file is. */
 const memoryMiB = 300;
 
@@ -75,6 +77,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
     add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
     add("upload in parts", rates.parts, rates.plainUp);
     add("download", rates.down, rates.plainDown);
+    await addSmallFiles(bench, bare.url);
     for (const { name, pids } of bench.groups().filter((group) => /^(gateway|artifact-store)/.test(group.name))) {
       const value = Math.max(...pids.map(peakMiB));
       report.add({ scenario, figure: `peak of ${name}`, value, unit: "MiB", limit: `budget ${memoryMiB} MiB`, ok: value <= memoryMiB });
@@ -82,6 +85,48 @@ export async function benchTransfer(bench: Bench): Promise<void> {
   } finally {
     await Promise.all([own.close(), plain.close()]);
     bare.stop();
+  }
+}
+
+/** Measures downloads of one MiB, several at a time, beside the plain copy of a file of that size. */
+async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise<void> {
+  const pools = [new Pool(stack.baseUrl, { connections: small.atATime }), new Pool(bareUrl, { connections: small.atATime })] as const;
+  try {
+    const client = new Client(pools[0], `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`, "small");
+    const file = makeFile(mebi);
+    const module = await client.createModule();
+    await client.upload(module, file);
+    const artifact = await client.firstArtifact(module);
+    await copyIn(pools[1], file);
+    const all = async (each: () => Promise<void>): Promise<void> => {
+      let left = small.downloads;
+      const worker = async (): Promise<void> => {
+        while (left-- > 0) await each();
+      };
+      await Promise.all(Array.from({ length: small.atATime }, worker));
+    };
+    const [found, plain]: [number[], number[]] = [[], []];
+    for (let round = 0; round <= rounds; round += 1) {
+      const limit = await rateOf(small.downloads * mebi, () => all(() => copyOut(pools[1], "/", {})));
+      const rate = await rateOf(small.downloads * mebi, () => all(() => client.download(module, artifact, file)));
+      if (round === 0) continue; // code and connections are warm before anything counts
+      found.push(rate);
+      plain.push(limit);
+    }
+    const [value, most] = [median(found), median(plain)];
+    const [figure, ratio] = [`download of 1 MiB, ${small.atATime} at a time`, value / most];
+    report.add({ scenario: "transfer of small files", figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
+    const limit = `budget ${small.share}`;
+    report.add({
+      scenario: "transfer of small files",
+      figure: "  as a share of it",
+      value: ratio,
+      unit: "",
+      limit,
+      ok: ratio >= small.share,
+    });
+  } finally {
+    await Promise.all(pools.map((pool) => pool.close()));
   }
 }
 
@@ -106,10 +151,12 @@ async function copyOut(pool: Pool, path: string, headers: Record<string, string>
 class Client {
   readonly #pool: Pool;
   readonly #headers: Record<string, string>;
+  readonly #name: string;
   #made = 0;
 
-  constructor(pool: Pool, authorization: string) {
+  constructor(pool: Pool, authorization: string, name = "transfer") {
     this.#pool = pool;
+    this.#name = name;
     this.#headers = { authorization };
   }
 
@@ -137,7 +184,7 @@ class Client {
   async createModule(): Promise<number> {
     this.#made += 1;
     const [module] = await this.#send<Created[]>("softwaremodules", [
-      { name: `transfer-${this.#made}`, version: "1", type: "os" },
+      { name: `${this.#name}-${this.#made}`, version: "1", type: "os" },
     ] as object);
     return (module as Created).id;
   }

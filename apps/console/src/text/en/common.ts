@@ -8,7 +8,11 @@ export const states = {
   copyForSupport: "Copy for support",
   missing: (permission: string) => `Needs the permission ${permission}, which a user administrator can give you`,
   nothingMatches: "Nothing matches",
-  ofTotal: (total: string) => `0 of ${total} match this filter.`,
+  noneOf: (total: string) => `0 of ${total} match this filter.`,
+  noAnswer: "The server does not answer.",
+  offline: "This browser has no network.",
+  asOf: (time: string) => `As of ${time}.`,
+  asking: "It is being asked for again.",
   clearFilter: "Clear the filter",
 };
 

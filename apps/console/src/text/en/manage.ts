@@ -37,7 +37,11 @@ export const savedFilters = {
   offTitle: "This filter assigns nothing",
   offText: "Turned on, it gives a set to every device that matches, and to each that matches later.",
   turnOn: "Turn on",
-  turnOnText: (total: number) => `${plural(total, "device matches", "devices match")} now. Those that have the set already are left out.`,
+  turnOnText: (total: number) =>
+    `${plural(total, "device", "devices")} that match now will get the set; those that have it or get it already are left out. Devices that match later get it too.`,
+  turnOnFirst: "How many devices get it is counted when the set is chosen.",
+  counting: "Counting …",
+  notCounted: (why: string) => `They cannot be counted now: ${why}`,
   changeSet: "Change",
   changeTitle: "Change the auto-assignment",
   keeps: (what: string) => `Stays as it is: ${what}.`,

@@ -5,6 +5,7 @@ export const overview = {
   needsYou: "Needs you",
   nothing: "Nothing needs you",
   nothingText: "No rollout is stopped, nothing waits for approval, and every device that should poll does.",
+  notAll: "Not everything could be looked at:",
   fleet: "Fleet",
   status: "By status",
   versions: "By installed set",
