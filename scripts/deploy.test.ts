@@ -85,3 +85,23 @@ test("every limit of the gateway can be set in .env, and only services that publ
     expect([name, /networks:.*\bevents\b/.test(own), own.includes("HARRIER_KAFKA_BROKERS")]).toEqual([name, publishes, publishes]);
   }
 });
+
+interface Schema {
+  readonly description?: string;
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly definitions?: Readonly<Record<string, Schema>>;
+}
+
+/** Returns the paths of what the schema names without a word about it. */
+function undescribed(schema: Schema, path: string): string[] {
+  const own = path === "" || schema.$ref !== undefined || (schema.description ?? "") !== "" ? [] : [path];
+  const parts = Object.entries({ ...schema.properties, ...schema.definitions });
+  return [...own, ...parts.flatMap(([name, part]) => undescribed(part, path === "" ? name : `${path}.${name}`))];
+}
+
+test("every value of the chart is described in its schema", () => {
+  const schema = JSON.parse(read("deploy/helm/harrier/values.schema.json")) as Schema;
+  expect(Object.keys(schema.properties ?? {}).length).toBeGreaterThan(20);
+  expect(undescribed(schema, "")).toEqual([]);
+});

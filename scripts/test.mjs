@@ -46,7 +46,8 @@ const suites = {
   test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   // the two take about as long, and both mostly wait: for leases and brokers, for the clocks of clients and a browser
   real: () => [build, [vitest("e2e", "clients"), vitest("console", "real")]],
-  long: () => [build, vitest("long")],
+  // one after the other: both want the machine to themselves. Paths that are given mean files of the first
+  long: () => [build, vitest("long"), ...(rest.length > 0 ? [] : [vitest("cluster")])],
   hostile: () => [build, vitest("hostile")],
   faults: () => [build, vitest("long")],
   skew: () => [build, vitest("skew")],

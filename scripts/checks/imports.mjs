@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const below = ["errors", "contracts", "jobs", "rpc", "db", "fiql"];
+const below = ["errors", "contracts", "jobs", "rpc", "db", "fiql", "tracing"];
 const forApps = [...below, "query", "audit", "events", "service", "backend", "egress"];
 
 /** Says which of our packages a package or app may import. Test code may import testkit and stack as well. */
@@ -13,8 +13,9 @@ export const layers = {
   "packages/client": ["errors", "contracts"],
   "packages/cli": ["errors", "contracts", "client"],
   "packages/jobs": [],
-  "packages/rpc": ["errors"],
-  "packages/db": ["errors"],
+  "packages/tracing": [],
+  "packages/rpc": ["errors", "tracing"],
+  "packages/db": ["errors", "tracing"],
   "packages/fiql": ["errors"],
   "packages/query": ["errors", "contracts", "db", "fiql"],
   "packages/audit": ["errors", "db", "jobs"],
@@ -63,6 +64,11 @@ export const homes = [
     modules: ["pg", "knex"],
     allowed: [/^packages\/(db|stack|testkit)\//, /^tests\//, /\.sql\.ts$/],
     remedy: "use @harrier/db, which re-exports the types it gives out, and write statements in a .sql.ts file",
+  },
+  {
+    modules: ["@opentelemetry/api", "@opentelemetry/sdk-trace", "@opentelemetry/resources", "@opentelemetry/exporter-trace-otlp-proto"],
+    allowed: [/^packages\/tracing\//],
+    remedy: "use `tracer` of @harrier/tracing, which loads nothing where tracing is off",
   },
   {
     modules: ["@grpc/grpc-js", "@grpc/proto-loader"],

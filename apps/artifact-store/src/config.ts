@@ -27,6 +27,10 @@ const settings = z.object({
   HARRIER_S3_ACCESS_KEY: z.string().optional(),
   HARRIER_S3_SECRET_KEY: z.string().optional(),
   HARRIER_S3_BUCKET: z.string().optional(),
+  /** The address at which devices reach the store. Where it is given, a tenant's `artifact.links.presigned` sends devices there. */
+  HARRIER_S3_PUBLIC_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** A link into the bucket is good for so many seconds; what has begun by then goes on. */
+  HARRIER_S3_LINK_SECONDS: z.coerce.number().int().min(1).max(3_600).default(60),
   /** Every service accepts this setting; artifact-store ignores it, because it emits no events. */
   HARRIER_KAFKA_BROKERS: z.string().optional(),
 });
@@ -53,12 +57,13 @@ function storageOf(config: ConfigOf<typeof settings.shape>): StorageSettings {
     HARRIER_S3_ACCESS_KEY: accessKey,
     HARRIER_S3_SECRET_KEY: secretKey,
     HARRIER_S3_BUCKET: bucket,
+    HARRIER_S3_PUBLIC_ENDPOINT: publicEndpoint,
   } = config;
-  const s3 = [endpoint, accessKey, secretKey, bucket];
+  const s3 = [endpoint, accessKey, secretKey, bucket, publicEndpoint];
   if (path !== undefined && s3.every((value) => value === undefined)) return { kind: "directory", path, reserveBytes };
   if (path !== undefined) throw new ConfigError("HARRIER_STORAGE_DIR and HARRIER_S3_* are both given: keep one");
   if (endpoint === undefined || accessKey === undefined || secretKey === undefined || bucket === undefined) {
     throw new ConfigError("HARRIER_STORAGE_DIR, or all of HARRIER_S3_ENDPOINT, _ACCESS_KEY, _SECRET_KEY and _BUCKET, must be given");
   }
-  return { kind: "s3", endpoint, accessKey, secretKey, bucket };
+  return { kind: "s3", endpoint, accessKey, secretKey, bucket, ...(publicEndpoint !== undefined && { publicEndpoint }) };
 }

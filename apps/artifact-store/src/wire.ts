@@ -29,6 +29,9 @@ const needs = [
   { schema: "management", view: "tenants_v1" },
 ];
 
+/** Only where there are links into the bucket the tenants' settings count. */
+const needsForLinks = [...needs, { schema: "management", view: "tenant_settings_v1" }];
+
 const idleMs = 30_000;
 const recordDeadlineMs = 5_000;
 
@@ -42,7 +45,15 @@ const commandConnections = 4;
 /** Builds and starts the whole service, and returns what has to be stopped. */
 export async function startArtifactStore(config: ArtifactStoreConfig, log: Log): Promise<readonly Stoppable[]> {
   const database = { limits: storeLimits, idleInTransactionMs: storeMs, commandsMax: commandConnections };
-  const backend = await openBackend({ service: "artifact-store", config, log, schema: ownSchema, needs, database });
+  const linked = config.HARRIER_S3_PUBLIC_ENDPOINT !== undefined;
+  const backend = await openBackend({
+    service: "artifact-store",
+    config,
+    log,
+    schema: ownSchema,
+    needs: linked ? needsForLinks : needs,
+    database,
+  });
   const { db, background } = backend;
   const storage = await openStorage(config.storage, log);
   await storage.prepare();
@@ -82,7 +93,8 @@ export async function startArtifactStore(config: ArtifactStoreConfig, log: Log):
   const http = backend.http({ readiness, audit: audit.trail });
   mountUpload(http.mount, { db, storage, keepMs, catalogue, fault: faultPoint, now, idleMs });
   mountResumable(http.mount, { db, storage, keepMs, catalogue, fault: faultPoint, now, idleMs });
-  mountDownloads(http.mount, { db, storage, downloadBuffer, traffic, now, idleMs });
+  const linkSeconds = config.HARRIER_S3_LINK_SECONDS;
+  mountDownloads(http.mount, { db, storage, linkSeconds, downloadBuffer, traffic, now, idleMs });
 
   await backend.whenReadable(() => void jobs.group("downloads").start());
   await backend.listen();

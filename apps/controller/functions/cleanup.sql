@@ -26,7 +26,16 @@ begin
        and (a.policy_id is null or not exists (select from action_watches w where w.tenant_id = p_tenant and w.action_id = a.id))
        and exists (select from unnest((select p_statuses), (select p_before)) r (status, before)
                     where r.status = a.status and a.last_modified_at < r.before)
-    returning a.id, a.target_id, a.rollout_id, a.group_id, a.status, a.force_type, a.tally, a.retried_by
+    returning a.id, a.target_id, a.controller_id, a.set_id, a.rollout_id, a.group_id, a.status, a.active, a.force_type, a.weight, a.initiated_by,
+              a.revision, a.tally, a.retried_by
+  ), events as (
+    insert into outbox (tenant_id, topic, type, common, items)
+    select p_tenant, 'action-events', 'io.update.action.deleted.v1',
+           action_event_common((select n.name from management.tenants_v1 n where n.tenant_id = p_tenant), g.set_id, min(s.name), min(s.version),
+                               g.rollout_id, g.group_id, g.initiated_by),
+           json_agg(deleted_action_item(g.id, g.controller_id, g.revision, g.status, g.force_type, g.weight) order by g.id)
+      from gone g left join management.distribution_sets_v1 s on s.tenant_id = p_tenant and s.id = g.set_id
+     group by g.set_id, g.rollout_id, g.group_id, g.initiated_by
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
     select p_tenant, g.rollout_id, g.group_id, action_bucket(g.status, g.force_type, g.tally), null, count(*)

@@ -261,7 +261,14 @@ begin
   -- "(select 8)": as in start_chunk, the partial index of scheduled actions must not be considered here.
   with gone as (
     delete from actions a where a.tenant_id = p_tenant and a.id = any ((select v_ids)::bigint[]) and a.status = (select 8)
-    returning a.id, a.group_id, a.force_type
+    returning a.id, a.controller_id, a.set_id, a.group_id, a.force_type, a.weight, a.initiated_by, a.revision
+  ), events as (
+    insert into outbox (tenant_id, topic, type, common, items, traceparent)
+    select p_tenant, 'action-events', 'io.update.action.deleted.v1',
+           action_event_common(p_tenant_name, g.set_id, min(s.name), min(s.version), p_rollout, g.group_id, g.initiated_by),
+           json_agg(deleted_action_item(g.id, g.controller_id, g.revision, 8::smallint, g.force_type, g.weight) order by g.id), p_traceparent
+      from gone g left join management.distribution_sets_v1 s on s.tenant_id = p_tenant and s.id = g.set_id
+     group by g.set_id, g.group_id, g.initiated_by
   ), history as (
     delete from action_history h using gone g where h.tenant_id = p_tenant and h.action_id = g.id
   ), deltas as (

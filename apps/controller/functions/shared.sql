@@ -66,6 +66,15 @@ language sql immutable parallel safe as $$
     'rolloutId', p_rollout, 'rolloutGroupId', p_group, 'initiatedBy', p_initiated_by))
 $$;
 
+-- Builds what the event of a deleted action says: nothing but the action itself has changed, so its status is the one that it had.
+create or replace function deleted_action_item(
+  p_id bigint, p_controller_id text, p_revision bigint, p_status smallint, p_force_type smallint, p_weight int
+) returns json
+language sql stable parallel safe as $$
+  select json_build_array(p_id, p_controller_id, p_revision + 1, p_status, p_status, false, p_force_type, p_weight, null, null,
+                          (extract(epoch from now()) * 1000)::bigint, p_status)
+$$;
+
 -- Records a change of the given actions, whose rows are changed already (revision too). `p_previous` holds their earlier status, `p_entry` the status
 -- of the history entry where it is not the action's own.
 create or replace function record_action_changes(

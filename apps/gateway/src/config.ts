@@ -34,6 +34,8 @@ export const gatewayConfig = z.object({
   HARRIER_HTTPS_KEY: z.string().optional(),
   /** The authorities of devices' certificates; if absent, no device signs in by one that it shows here. */
   HARRIER_HTTPS_CLIENT_CA: z.string().optional(),
+  /** The share of requests that are traced where HARRIER_OTLP_URL is set, 0 to 1; of the reads of devices it is a hundredth of that. */
+  HARRIER_OTLP_RATIO: z.coerce.number().min(0).max(1).default(1),
   /** The internal port of the metrics; absent means none. */
   HARRIER_METRICS_PORT: port.optional(),
   /** The replicas of each service, comma separated: `http://host:port`. */

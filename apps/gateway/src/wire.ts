@@ -138,6 +138,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     stillSendingMs,
     isForeign: createHeaderFilter(certificateHeaders),
     publicUrl: config.HARRIER_PUBLIC_URL?.replace(/\/+$/, ""),
+    traceShare: config.HARRIER_OTLP_RATIO,
     fault: faultPoint,
     onRefused: (refused, rid) => {
       const deniedRequest = deniedRequestOf(refused);

@@ -96,7 +96,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const publisher = broker === undefined ? undefined : createStreamPublisher(config.HARRIER_AMQP_URL ?? "");
   const workers = {
     publications: { db: background, publisher, changes, eventDays, now: Date.now, fault, log },
-    deliveries: { db: background, secrets, egress, changes, eventDays, now: Date.now },
+    deliveries: { db: background, secrets, egress, changes, eventDays, now: Date.now, log },
     deletions,
     invalidations,
     releases: { db: background.pool, artifacts, log },

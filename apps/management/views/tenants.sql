@@ -40,5 +40,5 @@ create or replace view messaging_v1 as
 grant select on messaging_v1 to harrier_controller;
 grant select on tenants_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
 grant select on tenant_quotas_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
-grant select on tenant_settings_v1 to harrier_controller, harrier_rollout_engine;
+grant select on tenant_settings_v1 to harrier_controller, harrier_artifact_store, harrier_rollout_engine;
 grant select on device_credentials_v1, credential_changes_v1 to harrier_controller;

@@ -22,7 +22,9 @@ export const eventTypes = {
   actionProofChanged: "io.update.action.proof_changed.v1",
   actionSilenceChanged: "io.update.action.silence_changed.v1",
   actionRetryChanged: "io.update.action.retry_changed.v1",
+  actionDeleted: "io.update.action.deleted.v1",
   rolloutCreated: "io.update.rollout.created.v1",
+  rolloutChanged: "io.update.rollout.changed.v1",
   rolloutStatusChanged: "io.update.rollout.status_changed.v1",
   rolloutDeleted: "io.update.rollout.deleted.v1",
   rolloutGroupCreated: "io.update.rollout_group.created.v1",
@@ -38,6 +40,7 @@ export const eventTypes = {
   moduleChanged: "io.update.software_module.changed.v1",
   moduleDeleted: "io.update.software_module.deleted.v1",
   webhookDisabled: "io.update.webhook.disabled.v1",
+  webhookEventsSkipped: "io.update.webhook.events_skipped.v1",
 } as const;
 export type EventType = (typeof eventTypes)[keyof typeof eventTypes];
 
@@ -105,6 +108,7 @@ export const rolloutEventData = z
     reason: openWord(["user", "schedule", "error_threshold", "success_pause", "invalidation", "quota"]).optional(),
     actor: z.string().optional(),
     totals: totalsView.optional(),
+    changed: z.array(z.string()).optional().meta({ description: "What a person has changed: `name`, `description`" }),
     recordedAt: z.int(),
   })
   .meta({ id: "RolloutEventData" });
@@ -134,14 +138,16 @@ export const catalogueEventData = z
   .meta({ id: "CatalogueEventData" });
 export type CatalogueEventData = z.output<typeof catalogueEventData>;
 
-/** The data of an event of a webhook: why deliveries to it have ended. */
+/** The data of an event of a webhook: why deliveries to it have ended, or which events it does not get. */
 export const webhookEventData = z
   .looseObject({
     tenant: z.string(),
     webhookId: z.int(),
     name: z.string(),
-    reason: openWord(["failures", "gone"]),
+    reason: openWord(["failures", "gone", "expired"]),
     lastError: z.string().nullish(),
+    skippedFrom: z.int().optional().meta({ description: "Epoch ms from which on events may be missing" }),
+    skippedTo: z.int().optional().meta({ description: "Epoch ms up to which events may be missing" }),
     recordedAt: z.int(),
   })
   .meta({ id: "WebhookEventData" });
@@ -179,6 +185,7 @@ export const actionEvent = cloudEvent(
     eventTypes.actionProofChanged,
     eventTypes.actionSilenceChanged,
     eventTypes.actionRetryChanged,
+    eventTypes.actionDeleted,
   ],
   actionEventData,
 ).meta({ id: "ActionEvent" });
@@ -186,6 +193,7 @@ export const actionEvent = cloudEvent(
 export const rolloutEvent = cloudEvent(
   [
     eventTypes.rolloutCreated,
+    eventTypes.rolloutChanged,
     eventTypes.rolloutStatusChanged,
     eventTypes.rolloutDeleted,
     eventTypes.rolloutGroupCreated,
@@ -211,7 +219,9 @@ export const catalogueEvent = cloudEvent(
   catalogueEventData,
 ).meta({ id: "CatalogueEvent" });
 
-export const webhookEvent = cloudEvent([eventTypes.webhookDisabled], webhookEventData).meta({ id: "WebhookEvent" });
+export const webhookEvent = cloudEvent([eventTypes.webhookDisabled, eventTypes.webhookEventsSkipped], webhookEventData).meta({
+  id: "WebhookEvent",
+});
 
 export type ActionEvent = z.output<typeof actionEvent>;
 export type RolloutEvent = z.output<typeof rolloutEvent>;

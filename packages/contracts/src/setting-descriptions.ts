@@ -58,6 +58,9 @@ export const settingDescriptions: { readonly [K in SettingName]: SettingDescript
   "implicit.lock.enabled": { text: "Distribution sets and their software modules are locked when they are first used" },
   "artifact.links": { text: "The links of downloads in place of those of the installation; empty for those", format: "artifactLinks" },
   "artifact.links.host": { text: "The host of downloads in place of that of the installation; empty for that", format: "url" },
+  "artifact.links.presigned": {
+    text: "Devices are sent to the bucket for the bytes of a file, by a link that is good for a short time, where the installation has such links",
+  },
   "action.cleanup.enabled": { text: "Closed actions are deleted by age" },
   "action.cleanup.actionExpiry": {
     text: "The age at which closed actions are deleted, in milliseconds since their last change",

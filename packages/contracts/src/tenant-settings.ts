@@ -24,6 +24,7 @@ export const settingDefaults = {
   // an empty text stands for the installation's links and host
   "artifact.links": "",
   "artifact.links.host": "",
+  "artifact.links.presigned": false,
   "action.cleanup.enabled": false,
   "action.cleanup.actionExpiry": 2_592_000_000,
   "action.cleanup.actionStatus": "CANCELED,ERROR",

@@ -1,10 +1,12 @@
 import { createRequire } from "node:module";
+import { tracer } from "@harrier/tracing";
 import type { Knex } from "knex";
 import type pg from "pg";
 import { wasCancelled } from "./cancel.ts";
 import { isReadTimeout, mapConnectionError } from "./connection-error.ts";
 import { closeConnection } from "./open-connections.ts";
 import { beginRoundTrip, connectWithin, limitingScope, queryWithin, throwIfOver, withinLimit } from "./request-scope.ts";
+import { traceStatement } from "./trace-statement.ts";
 
 /** It is a pool, or the connection of a transaction. */
 export interface Queryable {
@@ -50,7 +52,11 @@ export function compile<Row = unknown>(query: { toSQL(): Knex.Sql }): CompiledQu
   return { sql: native.sql, bindings: native.bindings };
 }
 
-async function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
+function execute<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
+  return tracer === undefined ? executeNow<Row>(db, config) : traceStatement(config, () => executeNow<Row>(db, config));
+}
+
+async function executeNow<Row>(db: Queryable, config: pg.QueryConfig): Promise<pg.QueryResult<Row & pg.QueryResultRow>> {
   const scope = beginRoundTrip();
   try {
     // most statements belong to requests without a signal (devices) and take this short way
@@ -160,7 +166,8 @@ async function transact<T>(pool: pg.Pool, begin: string, work: (tx: pg.PoolClien
 async function commit(tx: pg.PoolClient): Promise<void> {
   throwIfOver(beginRoundTrip()?.signal);
   try {
-    await tx.query("commit");
+    const end = { text: "commit" };
+    await (tracer === undefined ? tx.query(end) : traceStatement(end, () => tx.query(end)));
   } catch (error) {
     throw mapConnectionError(error);
   }

@@ -10,7 +10,7 @@ interface Text {
  * UTF8; names, attributes and filters are compared without case by `lower`, which under the ctype `C` leaves all letters beyond ASCII as they are.
  * Folding is tried rather than told from the ctype's name, because the providers of locales (libc, ICU, builtin) name the same thing differently.
  */
-export async function unsuitableText(client: pg.ClientBase): Promise<string | undefined> {
+export async function unsuitableText(client: Pick<pg.ClientBase, "query">): Promise<string | undefined> {
   const { rows } = await client.query<Text>(
     `select pg_encoding_to_char(encoding) as encoding, datctype::text as ctype from pg_database where datname = current_database()`,
   );

@@ -71,12 +71,15 @@ export function cloudEventOf(schema: string, row: OutboxRow, index: number): Clo
   return cloudEvent(schema, row, { index, event: eventOf(row, index) });
 }
 
-/** Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. It is a pure function. */
-export function expand(schema: string, row: OutboxRow): EventMessage[] {
+/**
+ * Expands one outbox row to its Kafka messages, CloudEvents 1.0 in structured JSON. It is a pure function.
+ * @param hop The traceparent of the sending itself; without it that of the change is in the header too.
+ */
+export function expand(schema: string, row: OutboxRow, hop: string | null = row.traceparent): EventMessage[] {
   return row.items.map((_, index) => {
     const event = eventOf(row, index);
     const headers: Record<string, string> = { "content-type": "application/cloudevents+json; charset=UTF-8" };
-    if (row.traceparent) headers["traceparent"] = row.traceparent;
+    if (hop) headers["traceparent"] = hop;
     const value = JSON.stringify(cloudEvent(schema, row, { index, event }));
     return { topic: row.topic, key: `${row.common.tenant}/${event.key}`, value, headers };
   });

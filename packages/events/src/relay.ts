@@ -1,5 +1,6 @@
 import { type Database, inSnapshot, withLeadership } from "@harrier/db";
 import { backOff, type Observer, part, pause, within } from "@harrier/jobs";
+import { type TracedSpan, tracer } from "@harrier/tracing";
 import type { Kafka, Producer } from "kafkajs";
 import { type EventMessage, expand, type OutboxRow } from "./expand.ts";
 import { moveCursor, type PageLimits, readCursor, readPage, type Sent, skipOlderThan, waitForReader } from "./outbox.sql.ts";
@@ -167,24 +168,57 @@ async function publishRows(
   rows: readonly OutboxRow[],
   signal?: AbortSignal,
 ): Promise<boolean> {
-  for (const messages of batches(options.schema, rows)) {
+  for (const { messages, spans } of batches(options.schema, rows)) {
     if (signal?.aborted) return false;
     if (messages.length === 0) continue; // rows without an event only notify inside the service
-    await send(producer, messages);
+    await tracedSend(producer, messages, spans);
     await options.fault?.(`${options.schema.replaceAll("_", "-")}.relay.after-send`);
     options.onPublished?.(messages.length);
   }
   return true;
 }
 
+interface Batch {
+  readonly messages: EventMessage[];
+  /** One for each of its rows whose change is traced; it begins when the row is taken up. */
+  readonly spans: TracedSpan[];
+}
+
 /** Splits whole outbox rows into batches of about `messagesPerTransaction` messages. */
-function* batches(schema: string, rows: readonly OutboxRow[]): Generator<EventMessage[]> {
-  let messages: EventMessage[] = [];
+function* batches(schema: string, rows: readonly OutboxRow[]): Generator<Batch> {
+  let batch: Batch = { messages: [], spans: [] };
   for (const [i, row] of rows.entries()) {
-    messages.push(...expand(schema, row));
-    if (messages.length < messagesPerTransaction && i < rows.length - 1) continue;
-    yield messages;
-    messages = [];
+    const span = spanOf(row);
+    if (span !== undefined) batch.spans.push(span);
+    batch.messages.push(...expand(schema, row, span?.traceparent));
+    if (batch.messages.length < messagesPerTransaction && i < rows.length - 1) continue;
+    yield batch;
+    batch = { messages: [], spans: [] };
+  }
+}
+
+function spanOf(row: OutboxRow): TracedSpan | undefined {
+  if (row.items.length === 0) return undefined;
+  return tracer?.begin({
+    name: `send ${row.topic}`,
+    kind: "producer",
+    parent: row.traceparent ?? undefined,
+    attributes: {
+      "messaging.system": "kafka",
+      "messaging.operation.type": "send",
+      "messaging.destination.name": row.topic,
+      "messaging.batch.message_count": row.items.length,
+    },
+  });
+}
+
+async function tracedSend(producer: Leader["producer"], messages: readonly EventMessage[], spans: readonly TracedSpan[]): Promise<void> {
+  try {
+    await send(producer, messages);
+    for (const span of spans) span.end();
+  } catch (error) {
+    for (const span of spans) span.end(undefined, "unavailable");
+    throw error;
   }
 }
 

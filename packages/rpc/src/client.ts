@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client as GrpcClient, Metadata, type MethodDefinition, type ServiceError } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
+import { tracer } from "@harrier/tracing";
 import { CallLimiter, type CallLimits, unavailable } from "./call-limiter.ts";
 import { mayConnect } from "./callers.ts";
 import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
@@ -22,6 +23,7 @@ import { isChange, type MethodKind, methodKind } from "./methods.ts";
 import { delegationFor, onBehalfHeader } from "./on-behalf.ts";
 import { loadService } from "./protos.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
+import { spanOf } from "./span-of.ts";
 import type { CallReport, Client, OutCall, RpcLog, RpcTls, Watch, WatchOptions, WatchState } from "./types.ts";
 import { openWatch } from "./watch.ts";
 
@@ -115,11 +117,13 @@ async function unary(connection: Connection, method: Method, request: object, ca
   const began = performance.now();
   const deadline = Number.isFinite(call.deadline) ? call.deadline : Date.now() + defaultLifeMs;
   const repeatable = method.kind === "idempotent" || call.commandId !== undefined;
+  const span = tracer?.begin(spanOf(method.definition.path, "client", call.traceparent));
+  const traced = span === undefined ? call : { ...call, traceparent: span.traceparent };
   let outcome = "ok";
   try {
     for (let retries = 0; ; retries += 1) {
       try {
-        return await once(connection, method, request, { ...call, deadline, waitForReady: retries > 0 });
+        return await once(connection, method, request, { ...traced, deadline, waitForReady: retries > 0 });
       } catch (error) {
         if (!(error instanceof HarrierError)) throw error;
         const refused = error.code === "identityRefused";
@@ -134,6 +138,7 @@ async function unary(connection: Connection, method: Method, request: object, ca
     outcome = error instanceof HarrierError ? error.code : "internal";
     throw error;
   } finally {
+    span?.end(undefined, outcome === "ok" ? undefined : outcome);
     connection.options.observe?.({
       side: "client",
       service: connection.service,

@@ -1,5 +1,6 @@
 import type { Metadata, ServerUnaryCall, ServerWritableStream } from "@grpc/grpc-js";
 import { HarrierError } from "@harrier/errors";
+import type { TracedSpan } from "@harrier/tracing";
 import { actingOf } from "./callers.ts";
 import { isCertificateOf, namesOf } from "./certificates.ts";
 import { digestOf, type Identity, identityHeader, type Principal, refused } from "./identity.ts";
@@ -75,7 +76,8 @@ export class CallContextImpl implements CallContext {
   readonly principal: Identity;
   readonly deadline: number;
   readonly commandId?: string;
-  readonly traceparent?: string;
+  /** It names the span of this call where the call is traced, so that its consequences come behind it. */
+  traceparent?: string;
   readonly abort = new AbortController();
   /** Whether the answer was given; after that nothing aborts. */
   answered = false;
@@ -87,6 +89,11 @@ export class CallContextImpl implements CallContext {
     if (identity.traceparent !== undefined) this.traceparent = identity.traceparent;
   }
 
+  /** Runs the call's work in its span. */
+  within<T>(span: TracedSpan, work: () => T): T {
+    this.traceparent = span.traceparent;
+    return span.run(work);
+  }
   get caller(): ServiceName {
     return this.principal.caller;
   }

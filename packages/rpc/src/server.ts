@@ -9,6 +9,7 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { HarrierError, toHarrierError } from "@harrier/errors";
+import { type TracedSpan, tracer } from "@harrier/tracing";
 import { HealthImplementation } from "grpc-health-check";
 import { serverCredentials, serverOptions } from "./channel.ts";
 import { toStatus } from "./error-transport.ts";
@@ -19,6 +20,7 @@ import { methodKind } from "./methods.ts";
 import { loadService } from "./protos.ts";
 import { type AnyServerCall, beginCall, type CallContextImpl, type Edge, type ServedMethod } from "./server-call.ts";
 import { hosts, type ProtoServiceName, type ServiceName } from "./services.ts";
+import { spanOf } from "./span-of.ts";
 import type { CallReport, Handlers, RpcLog, RpcTls, Send, StreamHandler, UnaryHandler } from "./types.ts";
 
 /** `principal` is in whose name the call is; it has the kind `service` if it is the caller's own. */
@@ -116,18 +118,23 @@ export class RpcServer {
   ): Promise<void> {
     const began = performance.now();
     let ctx: CallContextImpl | undefined;
+    let span: TracedSpan | undefined;
     try {
       const begun = this.#begin(call, method);
       ctx = begun;
-      const work = () => handler(call.request, begun);
+      span = tracer?.begin(spanOf(method.path, "server", begun.traceparent));
+      const handle = () => handler(call.request, begun);
       const { within } = this.#options;
-      const response = await (within === undefined ? work() : within(begun.signal, work, begun.principal));
+      const work = () => (within === undefined ? handle() : within(begun.signal, handle, begun.principal));
+      const response = await (span === undefined ? work() : begun.within(span, work));
       await this.#options.beforeAnswer?.(method.name);
       begun.answered = true;
       callback(null, response);
       this.#report(method, "ok", began);
+      span?.end({ "harrier.request_id": begun.rid });
     } catch (thrown) {
       callback(this.#fail(thrown, method, ctx, began));
+      span?.end({ "harrier.request_id": ctx?.rid ?? "" }, toHarrierError(thrown).code);
     }
   }
 

@@ -18,6 +18,8 @@ export const commonSettings = z.object({
   HARRIER_LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** The form is `name:nth[:kill|exit|delay=<ms>]`; it is for tests only. */
   HARRIER_FAULT: z.string().optional(),
+  /** The address of a collector of OpenTelemetry (OTLP over HTTP), which gets the traces of requests; absent means that nothing is traced. */
+  HARRIER_OTLP_URL: z.url({ protocol: /^https?$/ }).optional(),
   HARRIER_HTTP_HOST: z.string().default("127.0.0.1"),
   /** The port of /livez, /readyz and /metrics without TLS, for probes and scrapers inside; absent means that they are on the HTTP port alone. */
   HARRIER_METRICS_PORT: port.optional(),

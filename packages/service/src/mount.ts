@@ -12,6 +12,7 @@ import {
 } from "@harrier/contracts";
 import { HarrierError, toHarrierError } from "@harrier/errors";
 import { type Identity, type IdentityGate, identityHeader, type ServiceName, unboundBody } from "@harrier/rpc";
+import { tracer } from "@harrier/tracing";
 import type { Express, Request, Response } from "express";
 import { type Reply, sendError, sendReply } from "./answer.ts";
 import { AuditedRequest, type CallAudit, isAudited } from "./audited.ts";
@@ -24,6 +25,7 @@ import { fallbackJson, negotiate } from "./negotiate.ts";
 import { requirePermission } from "./permission.ts";
 import { Context, type RequestContext } from "./request-context.ts";
 import { endOf } from "./request-end.ts";
+import { endTrace, traceRequest } from "./request-trace.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
 import { tellUnknown, type UnknownMembers } from "./unknown-members.ts";
 
@@ -149,7 +151,9 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
   let status: number;
   let failure: HarrierError | undefined;
   try {
-    status = await answer(mounted, ctx, audited);
+    ctx.identity = identityOf(mounted, req);
+    const work = () => answer(mounted, ctx, audited);
+    status = await (tracer === undefined ? work() : traceRequest(ctx, `${route.method} ${mounted.pattern}`, work));
   } catch (thrown) {
     failure = toHarrierError(thrown);
     await audited?.failed(failure, surface);
@@ -158,6 +162,7 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
   }
   const ms = performance.now() - began;
   mounted.timer.observe(status, ms / 1000);
+  endTrace(ctx, status, failure);
   const log = deps.log;
   const level = lineLevel(mounted.quiet, status, failure);
   if (!log.isLevelEnabled(level)) return;
@@ -188,7 +193,6 @@ async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, aud
   const { deps, route, surface } = mounted;
   const { req } = ctx;
   const now = Date.now();
-  ctx.identity = identityOf(mounted, req);
   requirePermission(route, surface, ctx.identity);
   const type = mounted.json ? negotiate(req.headers.accept, surface) : fallbackJson;
   if (type === null) throw new HarrierError("notAcceptable");

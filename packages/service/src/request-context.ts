@@ -1,5 +1,6 @@
 import { type BodyOf, type ParamsOf, type QueryOf, type Route, type Surface, takesIfMatch } from "@harrier/contracts";
 import { type OutCall, onBehalfHeader, type VerifiedIdentity } from "@harrier/rpc";
+import type { TracedSpan } from "@harrier/tracing";
 import type { Request, Response } from "express";
 import { revisionsOf } from "./entity-tag.ts";
 import type { Log } from "./log.ts";
@@ -59,6 +60,8 @@ export class Context<R extends Route> implements RequestContext<R> {
   roundTrips = 0;
   /** While a handler of the management interface runs, its statements end with this signal (`RequestScope` of @harrier/db). */
   signal: AbortSignal | undefined;
+  /** The span of this request, if it is traced; it ends with the answer. */
+  span: TracedSpan | undefined;
   /** While an expensive handler runs, its statements wait for this limiter. */
   limiter: RequestLimiter | undefined;
   readonly #route: Pick<Route, "errors">;

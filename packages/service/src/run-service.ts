@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { startTracing } from "@harrier/tracing";
 import { type CommonConfig, ConfigError, redactConfig } from "./config.ts";
 import { armFaults } from "./faults.ts";
 import { createLog, type Log } from "./log.ts";
@@ -48,6 +50,7 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
     crashOnSurprise(startedLog);
     const signalled = nextSignal();
     startedLog.info({ config: redactConfig(config) }, "starting");
+    const endTracing = await trace(options.name, config, startedLog);
     // a signal during a start that hangs must end it too
     const stoppables = await Promise.race([options.start(config, startedLog), signalled.then(() => undefined)]);
     if (stoppables === undefined) return exit(startedLog, 0);
@@ -56,11 +59,23 @@ export async function runService<Config extends Partial<CommonConfig>>(options: 
     const signal = await signalled;
     startedLog.info({ signal }, "stopping");
     await stopAll(stoppables, startedLog, options.stopLimitMs?.(config) ?? stopLimitOf(config));
+    await endTracing?.();
     startedLog.info("stopped");
     exit(startedLog, 0);
   } catch (error) {
     failToStart(options.name, log, error);
   }
+}
+
+/** Turns tracing on where a collector is set. */
+async function trace<Config extends Partial<CommonConfig>>(
+  service: string,
+  config: Config,
+  log: Log,
+): Promise<(() => Promise<void>) | undefined> {
+  const url = config.HARRIER_OTLP_URL;
+  if (url === undefined) return undefined;
+  return startTracing({ url, service, log, resource: { "service.instance.id": `${hostname()}/${process.pid}` } });
 }
 
 /** What a service does instead of serving when its program is given a word. */

@@ -95,6 +95,9 @@ test("artifacts are stored in S3 if configured, else in the data directory", () 
   expect(envOf("artifact-store")["HARRIER_STORAGE_DIR"]).toBe("/data/artifacts");
   const s3 = { endpoint: "http://s3", accessKey: "a", secretKey: "b", bucket: "c" };
   expect(envOf("artifact-store", { s3 })).toMatchObject({ HARRIER_S3_ENDPOINT: "http://s3", HARRIER_S3_BUCKET: "c" });
+  expect(envOf("artifact-store", { s3 })).not.toHaveProperty("HARRIER_S3_PUBLIC_ENDPOINT");
+  const reached = { ...s3, publicEndpoint: "https://files" };
+  expect(envOf("artifact-store", { s3: reached })["HARRIER_S3_PUBLIC_ENDPOINT"]).toBe("https://files");
   expect(envOf("artifact-store")).not.toHaveProperty("HARRIER_STORAGE_RESERVE");
   expect(envOf("artifact-store", { storageReserve: 5 })["HARRIER_STORAGE_RESERVE"]).toBe("5");
   const days = { eventDays: 7, artifactKeepDays: 30 };

@@ -29,6 +29,8 @@ export interface Plan {
   s3?: S3Settings;
   amqp?: AmqpSettings;
   logLevel?: string;
+  /** It is set for all services. */
+  otlpUrl?: string;
   /** It is set for the services that take JSON of the management interface. */
   unknownMembers?: string;
   /** The folder of the built console, if there is one. */
@@ -86,6 +88,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
   }
   if (replica.grpcPort !== undefined) env["HARRIER_GRPC_PORT"] = String(replica.grpcPort);
   if (plan.logLevel !== undefined) env["HARRIER_LOG_LEVEL"] = plan.logLevel;
+  if (plan.otlpUrl !== undefined) env["HARRIER_OTLP_URL"] = plan.otlpUrl;
   if (isBackend(service)) {
     env["HARRIER_DATABASE_URL"] = plan.databaseUrls[service];
     if (plan.kafkaBrokers !== undefined) env["HARRIER_KAFKA_BROKERS"] = plan.kafkaBrokers;
@@ -180,6 +183,7 @@ function own(plan: Plan, service: ServiceName): Variables {
             HARRIER_S3_ACCESS_KEY: plan.s3.accessKey,
             HARRIER_S3_SECRET_KEY: plan.s3.secretKey,
             HARRIER_S3_BUCKET: plan.s3.bucket,
+            ...(plan.s3.publicEndpoint === undefined ? {} : { HARRIER_S3_PUBLIC_ENDPOINT: plan.s3.publicEndpoint }),
           };
     case "dmf":
       return {

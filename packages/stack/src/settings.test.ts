@@ -164,12 +164,15 @@ describe("a bad value", () => {
       'HARRIER_ARTIFACT_KEEP_DAYS must be a number of days from 0 to 3650, not "a week"',
     );
     const s3 = { HARRIER_S3_ENDPOINT: "minio:9000", HARRIER_S3_ACCESS_KEY: "a", HARRIER_S3_SECRET_KEY: "b", HARRIER_S3_BUCKET: "c" };
+    const reached = { ...s3, HARRIER_S3_ENDPOINT: "http://minio:9000", HARRIER_S3_PUBLIC_ENDPOINT: "files.example.com" };
+    expect(messageOf(reached)).toBe('HARRIER_S3_PUBLIC_ENDPOINT must be a URL like http://127.0.0.1:9000, not "files.example.com"');
     expect(messageOf(s3)).toBe('HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "minio:9000"');
   });
 });
 
 test("for settings that are only valid together", () => {
   expect(messageOf({ HARRIER_S3_BUCKET: "b" })).toContain("HARRIER_S3_ENDPOINT is missing");
+  expect(messageOf({ HARRIER_S3_PUBLIC_ENDPOINT: "https://files.example.com" })).toContain("HARRIER_S3_ENDPOINT is not");
   expect(messageOf({ HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain("HARRIER_MANAGEMENT_DATABASE_URL is missing");
   expect(messageOf({ HARRIER_DATABASE_URL: "postgres://a:b@h/db", HARRIER_CONTROLLER_DATABASE_URL: "postgres://a:b@h/db" })).toContain(
     "use one URL, or one per service",

@@ -1,7 +1,16 @@
 import { resolve } from "node:path";
 import { nearestName } from "./nearest-name.ts";
 import { type DatabaseSettings, databaseNames, readDatabase } from "./settings/database-settings.ts";
-import { type AmqpSettings, amqpNames, readAmqp, readBrokers, readS3, type S3Settings, s3Names } from "./settings/external-settings.ts";
+import {
+  type AmqpSettings,
+  amqpNames,
+  readAmqp,
+  readBrokers,
+  readS3,
+  type S3Settings,
+  s3Names,
+  s3PublicName,
+} from "./settings/external-settings.ts";
 import { gatewayNames, issuersName, readGateway } from "./settings/gateway-settings.ts";
 import { type Environment, readBytes, readDays, readPort, readValue } from "./settings/read-value.ts";
 import { controllerNames, managementNames, readController, readManagement } from "./settings/service-settings.ts";
@@ -25,6 +34,8 @@ export interface StartSettings {
   /** Files that no artifact has any more are kept for so many days. */
   artifactKeepDays?: number;
   logLevel?: string;
+  /** The collector that gets the traces of requests. */
+  otlpUrl?: string;
   /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
   /** The settings of the gateway alone, by their names. */
@@ -43,12 +54,14 @@ const plainNames = [
   "HARRIER_KAFKA_BROKERS",
   "HARRIER_AMQP_PUBLIC_URL",
   "HARRIER_LOG_LEVEL",
+  "HARRIER_OTLP_URL",
   "HARRIER_STORAGE_RESERVE",
   "HARRIER_EVENT_DAYS",
   "HARRIER_ARTIFACT_KEEP_DAYS",
   "HARRIER_UNKNOWN_MEMBERS",
   s3Names.endpoint,
   s3Names.bucket,
+  s3PublicName,
   ...gatewayNames,
   ...controllerNames,
   ...managementNames,
@@ -84,6 +97,9 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
   const logLevel = value("HARRIER_LOG_LEVEL");
   if (logLevel !== undefined && !logLevels.includes(logLevel))
     throw new StartError(`HARRIER_LOG_LEVEL must be one of ${logLevels.join(", ")}`);
+  const otlpUrl = value("HARRIER_OTLP_URL");
+  if (otlpUrl !== undefined && !/^https?:\/\/[^\s]+$/.test(otlpUrl))
+    throw new StartError(`HARRIER_OTLP_URL must be a URL like http://127.0.0.1:4318, not "${otlpUrl}"`);
   const unknownMembers = value("HARRIER_UNKNOWN_MEMBERS");
   if (unknownMembers !== undefined && !["warn", "refuse", "ignore"].includes(unknownMembers))
     throw new StartError("HARRIER_UNKNOWN_MEMBERS must be one of warn, refuse, ignore");
@@ -99,6 +115,7 @@ export function readSettings(env: Environment, cwd: string): StartSettings {
     ...(eventDays === undefined ? {} : { eventDays }),
     ...(artifactKeepDays === undefined ? {} : { artifactKeepDays }),
     ...(logLevel === undefined ? {} : { logLevel }),
+    ...(otlpUrl === undefined ? {} : { otlpUrl }),
     ...(unknownMembers === undefined ? {} : { unknownMembers }),
     ...(Object.keys(gateway).length === 0 ? {} : { gateway }),
     ...(Object.keys(controller).length === 0 ? {} : { controller }),

@@ -33,6 +33,8 @@ export interface StackOptions {
   /** Files that no artifact has any more are kept for so many days (0). */
   artifactKeepDays?: number;
   logLevel?: string;
+  /** The collector that gets the traces of requests. */
+  otlpUrl?: string;
   /** How unknown members of a request are handled: `warn`, `refuse` or `ignore`. */
   unknownMembers?: string;
   /** It is added to the gateways' environment. */
@@ -160,6 +162,7 @@ async function makePlan(options: StackOptions, data: DataDir, database: StackDat
     ...(options.eventDays === undefined ? {} : { eventDays: options.eventDays }),
     ...(options.artifactKeepDays === undefined ? {} : { artifactKeepDays: options.artifactKeepDays }),
     ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
+    ...(options.otlpUrl === undefined ? {} : { otlpUrl: options.otlpUrl }),
     ...(options.unknownMembers === undefined ? {} : { unknownMembers: options.unknownMembers }),
     ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
     ...(options.controller === undefined ? {} : { controller: options.controller }),

@@ -17,8 +17,10 @@ export { type TestDatabase, type TestDatabaseOptions, testDatabase } from "./dat
 export { eventually } from "./eventually.ts";
 export { Authorities, type Authority, fingerprintOf, type Pair } from "./real/authority.ts";
 export { type Chromium, installChromium } from "./real/chromium.ts";
+export { type CollectedSpan, type Collector, startCollector } from "./real/collector.ts";
 export { type DebianFiles, debianPackages } from "./real/debian.ts";
 export { type FakeClock, startFakeClock } from "./real/fake-clock.ts";
+export { type FaultyStore, type StoreFault, startFaultyStore } from "./real/faulty-store.ts";
 export { type HawkbitDmf, type HawkbitDmfLine, startHawkbitDmf } from "./real/hawkbit-dmf.ts";
 export { type Kafka, startKafka } from "./real/kafka.ts";
 export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";

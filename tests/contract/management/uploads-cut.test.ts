@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { type ArtifactView, routeTable as r } from "@harrier/contracts";
 import { multipart } from "@harrier/testkit";
 import { describe, expect, it } from "vitest";
@@ -26,8 +27,8 @@ interface Sending {
   sent: Buffer;
 }
 
-/** Sends the head of an upload and some of its body over a bare socket, and cuts it. */
-async function cut(softwareModuleId: number, type: string, { declared, sent }: Sending): Promise<void> {
+/** Sends the head of an upload and some of its body over a bare socket. */
+async function begin(softwareModuleId: number, type: string, { declared, sent }: Sending): Promise<Socket> {
   const { hostname, port, host } = new URL(baseUrl);
   const head = [
     `POST ${urlOf(r.artifacts.upload, "spec", { params: { softwareModuleId } })} HTTP/1.1`,
@@ -41,8 +42,22 @@ async function cut(softwareModuleId: number, type: string, { declared, sent }: S
   socket.on("error", () => undefined);
   socket.write(`${head.join("\r\n")}\r\n\r\n`);
   await new Promise((resolve) => socket.write(sent, resolve));
+  return socket;
+}
+
+/** Sends an upload, and cuts it. */
+async function cut(softwareModuleId: number, type: string, sending: Sending): Promise<void> {
+  const socket = await begin(softwareModuleId, type, sending);
   await pause(200);
   socket.resetAndDestroy();
+}
+
+/** Sends an upload and says that nothing more comes; answers all that was said to it. */
+async function sendAndEnd(softwareModuleId: number, type: string, sending: Sending): Promise<string> {
+  const socket = await begin(softwareModuleId, type, sending);
+  const answer = text(socket);
+  socket.end();
+  return await answer.catch(() => "");
 }
 
 describe("interrupted uploads", () => {
@@ -92,6 +107,19 @@ describe("interrupted uploads", () => {
     // Other tests upload meanwhile, so their staged files may appear for a while. Parts of uploads that go on later stay on purpose.
     const staged = () => stored("staging").filter((path) => !path.includes(".parts/"));
     await eventually(async () => staged().length === 0 && stored("/tmp-").length === 0, 30_000);
+  });
+
+  it.each([
+    ["longer", 5_000, ""],
+    ["shorter", -2_000, "HTTP/1.1 400 "],
+  ])("bad input: a length that is %s than what comes makes no artifact, and the file can be sent again", async (_what, by, answer) => {
+    const { id } = await build.module();
+    const bytes = someBytes(50_000);
+    const { type, body } = multipart([{ filename: "lied.bin", bytes }]);
+    expect(await sendAndEnd(id, type, { declared: body.length + by, sent: body })).toMatch(new RegExp(`^${answer}`));
+    expect(await list(id)).toEqual([]);
+    await eventually(async () => stored(sha256(bytes)).length === 0, 10_000);
+    expect((await build.upload(id, bytes, "lied.bin")).hashes.sha256).toBe(sha256(bytes));
   });
 
   it("bad input: a form that ends before its boundary is 400", async () => {

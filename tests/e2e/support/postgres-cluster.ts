@@ -10,6 +10,8 @@ export interface Cluster {
   readonly url: string;
   /** Runs pg_dump, pg_dumpall, pg_restore or psql; answers what it printed. */
   run(program: string, ...words: readonly string[]): string;
+  /** Takes a physical backup; answers its folder, for `startCluster`, which then owns it. */
+  backUp(): string;
   stop(): void;
 }
 
@@ -32,10 +34,15 @@ function programsIn(root: string): string | undefined {
   return folders.toSorted().findLast((folder) => ["initdb", "pg_dump"].every((name) => existsSync(join(folder, name))));
 }
 
-/** Starts a new, empty cluster with a database `harrier`. */
-export async function startCluster(programs: string): Promise<Cluster> {
+function makeFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), "harrier-cluster-"));
   if (ids.uid !== undefined) chownSync(dir, ids.uid, ids.uid);
+  return dir;
+}
+
+/** Starts a new, empty cluster with a database `harrier`, or what a physical backup holds. */
+export async function startCluster(programs: string, backup?: string): Promise<Cluster> {
+  const dir = backup ?? makeFolder();
   const data = join(dir, "data");
   const port = await freePort();
   const env = {
@@ -55,7 +62,7 @@ export async function startCluster(programs: string): Promise<Cluster> {
       maxBuffer: 2 ** 28,
       stdio: ["ignore", "pipe", "pipe"],
     });
-  run("initdb", "-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync");
+  if (backup === undefined) run("initdb", "-D", data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync");
   const settings = [
     `port=${port}`,
     "listen_addresses='127.0.0.1'",
@@ -67,10 +74,15 @@ export async function startCluster(programs: string): Promise<Cluster> {
   writeFileSync(join(data, "postgresql.auto.conf"), settings.join("\n"));
   // without a log file the server would keep the output of pg_ctl, and this process would wait for its end
   run("pg_ctl", "-D", data, "-l", join(dir, "log"), "-w", "start");
-  run("createdb", "harrier");
+  if (backup === undefined) run("createdb", "harrier");
   return {
     url: `postgres://postgres@127.0.0.1:${port}/harrier`,
     run,
+    backUp() {
+      const folder = makeFolder();
+      run("pg_basebackup", "-D", join(folder, "data"), "--checkpoint=fast", "--wal-method=stream", "--no-sync");
+      return folder;
+    },
     stop() {
       run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop");
       rmSync(dir, { recursive: true, force: true });

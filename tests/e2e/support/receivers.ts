@@ -10,19 +10,45 @@ export interface ReadEvent {
   readonly sequence: string;
 }
 
-/** A receiver of webhooks on this machine, which accepts everything. */
-export async function webhookReceiver(): Promise<{ url: string; got: ReadEvent[]; stop(): Promise<void> }> {
+export interface WebhookReceiver {
+  readonly url: string;
+  /** Everything that it was sent. */
+  readonly got: ReadEvent[];
+  /** What of this it has answered. */
+  readonly accepted: ReadEvent[];
+  /** From now on it accepts everything. */
+  accept(): void;
+  stop(): Promise<void>;
+}
+
+/** A receiver of webhooks on this machine: it accepts everything, or never answers, or accepts with an answer without an end. */
+export async function webhookReceiver(manner: "accepts" | "hangs" | "never ends" = "accepts"): Promise<WebhookReceiver> {
   const got: ReadEvent[] = [];
+  const accepted: ReadEvent[] = [];
+  let does = manner;
   const server = createServer(async (req, res) => {
     const parts: Buffer[] = [];
     for await (const part of req) parts.push(part as Buffer);
-    got.push(JSON.parse(Buffer.concat(parts).toString()) as ReadEvent);
-    res.writeHead(204).end();
+    const event = JSON.parse(Buffer.concat(parts).toString()) as ReadEvent;
+    got.push(event);
+    if (does === "hangs") return;
+    accepted.push(event);
+    if (does === "accepts") return void res.writeHead(204).end();
+    res.writeHead(200);
+    const more = (): void => {
+      while (!res.destroyed && res.write(Buffer.alloc(65_536)));
+    };
+    res.on("drain", more);
+    more();
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     got,
+    accepted,
+    accept() {
+      does = "accepts";
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

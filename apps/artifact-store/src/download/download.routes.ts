@@ -2,14 +2,18 @@ import { artifacts, downloads } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import type { Mount, RequestContext } from "@harrier/service";
 import pLimit from "p-limit";
-import { contentKey } from "../storage/storage.ts";
+import { contentKey, type Storage } from "../storage/storage.ts";
 import type { Traffic } from "../traffic/traffic.ts";
 import type { ArtifactRow } from "./download.sql.ts";
 import type { BufferedDownload } from "./download-buffer.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
+import { type RedirectDeps, redirectToBucket } from "./redirect.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
-export interface DownloadDeps extends FindDeps, Omit<SendDeps, "log" | "sent" | "limit"> {
+export interface DownloadDeps extends Pick<FindDeps, "db">, Omit<SendDeps, "log" | "sent" | "limit"> {
+  readonly storage: Pick<Storage, "open" | "stat" | "link">;
+  /** A link into the bucket is good for so many seconds. */
+  readonly linkSeconds: number;
   readonly downloadBuffer: { add(download: BufferedDownload): Promise<void> };
   readonly now: () => number;
   readonly traffic: Pick<Traffic, "sent" | "check" | "refresh">;
@@ -22,7 +26,7 @@ const shortReads = 32;
 
 /** Mounts the downloads: those of devices under both shapes of links (contract device.md §6), and those of users (management.md §4.3). */
 export function mountDownloads(mount: Mount, options: DownloadDeps): void {
-  const deps = { ...options, limit: pLimit(shortReads) };
+  const deps = { ...options, limit: pLimit(shortReads), linked: options.storage.link !== undefined };
   // these routes come first, because their suffix would also match as part of a file name
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
@@ -36,7 +40,10 @@ export function mountDownloads(mount: Mount, options: DownloadDeps): void {
       const artifact = await findGranted(deps, ctx);
       // a range is not recorded as a download, because streaming clients request hundreds of them (contract device.md §6.4)
       const onWhole = (): Promise<void> | undefined => recordDownload(deps, ctx, artifact);
-      await sendArtifact(sendDeps(deps, ctx), ctx, sendable(ctx.tenantId, artifact), { ...deviceStyle, onWhole });
+      const found = sendable(ctx.tenantId, artifact);
+      const sending = sendDeps(deps, ctx);
+      if (artifact.presigned && (await redirectToBucket(sending, ctx, { artifact: found, onWhole }))) return;
+      await sendArtifact(sending, ctx, found, { ...deviceStyle, onWhole });
     });
   }
   mount(artifacts.download, async (ctx) => {
@@ -50,7 +57,7 @@ export function mountDownloads(mount: Mount, options: DownloadDeps): void {
 
 type DeviceContext = RequestContext<typeof downloads.artifact> | RequestContext<typeof downloads.artifactMd5>;
 
-async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<GrantedArtifact> {
+async function findGranted(deps: DownloadDeps & FindDeps, ctx: DeviceContext): Promise<GrantedArtifact> {
   const { controllerId } = ctx.identity;
   if (controllerId === undefined) throw new HarrierError("unauthenticated");
   const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
@@ -61,7 +68,9 @@ async function findGranted(deps: DownloadDeps, ctx: DeviceContext): Promise<Gran
   return artifact;
 }
 
-function sendDeps(deps: DownloadDeps & Pick<SendDeps, "limit">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): SendDeps {
+type Sending = SendDeps & RedirectDeps;
+
+function sendDeps(deps: DownloadDeps & Pick<SendDeps, "limit">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): Sending {
   return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };
 }
 

@@ -21,19 +21,14 @@ export interface DeviceDownloadRow extends FoundArtifact {
   readonly moduleKnown: boolean;
   /** The action that grants the download, or null if none does. */
   readonly actionId: number | null;
+  /** The tenant lets devices fetch files from the bucket; absent where the installation has no links to it. */
+  readonly presigned?: boolean;
 }
 
-/**
- * Reads everything that a device's download needs in one round trip: the module, the artifact by name, whether its bytes can be served, and
- * the action that grants it, an open one before the installed one (contract device.md §6.1, D12). There is always exactly one row.
- */
-export const findDeviceDownload = statement<
-  [tenantId: number, controllerId: string, moduleId: number, filename: string],
-  DeviceDownloadRow
->(
-  "artifact_store.find_device_download",
-  `select ${artifactColumns}, m.id is not null as "moduleKnown", g.action_id as "actionId"
-     from (values (1)) as always(one)
+type DeviceDownloadParameters = [tenantId: number, controllerId: string, moduleId: number, filename: string];
+
+const deviceColumns = `${artifactColumns}, m.id is not null as "moduleKnown", g.action_id as "actionId"`;
+const deviceSources = `from (values (1)) as always(one)
      left join management.software_modules_v1 m on m.tenant_id = $1 and m.id = $3
      left join management.artifacts_v1 a on a.tenant_id = $1 and a.module_id = $3 and a.filename = $4
      left join lateral (
@@ -42,7 +37,24 @@ export const findDeviceDownload = statement<
          join management.set_modules_v1 s on s.tenant_id = g.tenant_id and s.set_id = g.set_id
         where g.tenant_id = $1 and g.controller_id = $2 and g.downloadable and s.module_id = $3
         order by g.active desc, g.action_id
-        limit 1) g on true`,
+        limit 1) g on true`;
+
+/**
+ * Reads everything that a device's download needs in one round trip: the module, the artifact by name, whether its bytes can be served, and
+ * the action that grants it, an open one before the installed one (contract device.md §6.1, D12). There is always exactly one row.
+ */
+export const findDeviceDownload = statement<DeviceDownloadParameters, DeviceDownloadRow>(
+  "artifact_store.find_device_download",
+  `select ${deviceColumns} ${deviceSources}`,
+);
+
+/** The same, with the tenant's setting of links, where there are such links: only then its view is needed. */
+export const findLinkedDownload = statement<DeviceDownloadParameters, DeviceDownloadRow>(
+  "artifact_store.find_linked_download",
+  `select ${deviceColumns},
+          exists (select from management.tenant_settings_v1 t
+                   where t.tenant_id = $1 and t.key = 'artifact.links.presigned' and t.value = 'true'::jsonb) as presigned
+     ${deviceSources}`,
 );
 
 export interface AdminDownloadRow extends FoundArtifact {

@@ -2,17 +2,21 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { Client, CopyDestinationOptions, CopySourceOptions } from "minio";
+import { Blocks } from "./blocks.ts";
 import { mapFull } from "./reserve.ts";
+import { linksOf } from "./s3-links.ts";
 import { joinUploaded, uploadOnePart } from "./s3-parts.ts";
 import { asking, isMissing, isUnavailable, type Place, retrying } from "./s3-requests.ts";
 import { timedTransport } from "./s3-transport.ts";
-import { type ByteRange, checkSize, partSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
+import { type ByteRange, checkSize, type Memory, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
 
 export interface S3Settings {
   readonly endpoint: string;
   readonly accessKey: string;
   readonly secretKey: string;
   readonly bucket: string;
+  /** The address at which devices reach the store; without it there are no links. */
+  readonly publicEndpoint?: string;
   /** A request fails after this much silence of the store. The default fits MinIO and S3; tests set less. */
   readonly silenceMs?: number;
 }
@@ -20,6 +24,8 @@ export interface S3Settings {
 /** S3 copies at most 5 GiB in one request; larger objects are copied in parts of this size. */
 const copyPartSize = 1024 ** 3;
 const maxSingleCopy = 5 * 1024 ** 3;
+
+const unbounded: Memory = { take: (_source, work) => work() };
 
 interface Part {
   part: number;
@@ -54,15 +60,16 @@ export function createS3Storage(settings: S3Settings): Storage {
     }
   };
   return {
+    ...(settings.publicEndpoint === undefined ? {} : { link: linksOf(client, settings, settings.publicEndpoint) }),
     async prepare() {
       await retrying(() => createBucket(client, bucket));
     },
     // S3 does not report how much room a bucket has left
     checkSpace: async () => {},
     warning: async () => undefined,
-    async put(key, source) {
+    async put(key, source, memory = unbounded) {
       try {
-        await putParts({ client, bucket, key }, source);
+        await putParts({ client, bucket, key }, source, memory);
       } catch (error) {
         source.destroy(error as Error);
         throw mapFull(error);
@@ -131,23 +138,27 @@ async function abortUnfinished({ client, bucket, key }: Place): Promise<void> {
  * Uploads a stream part by part. The library's own streaming put is not used, because it buffers 525 MiB if it does not know the length,
  * and hangs if the source fails.
  */
-async function putParts(place: Place, source: Readable): Promise<void> {
+async function putParts(place: Place, source: Readable, memory: Memory): Promise<void> {
   const { client, bucket, key } = place;
+  const blocks = new Blocks(source);
   let uploadId: string | undefined;
   const parts: Part[] = [];
-  try {
-    for await (const block of blocks(source)) {
-      if (uploadId === undefined) {
-        if (block.last) {
-          await retrying(() => client.putObject(bucket, key, block.bytes, block.bytes.length));
-          return;
-        }
-        uploadId = await retrying(() => client.initiateNewMultipartUpload(bucket, key, {}));
+  const putBlock = async (): Promise<boolean> => {
+    const block = await blocks.next();
+    if (uploadId === undefined) {
+      if (block.last) {
+        await retrying(() => client.putObject(bucket, key, block.bytes, block.bytes.length));
+        return true;
       }
-      const partConfig = { bucketName: bucket, objectName: key, uploadID: uploadId, partNumber: parts.length + 1, headers: {} };
-      const { etag } = await retrying(() => client.uploadPart(partConfig, block.bytes));
-      parts.push({ part: partConfig.partNumber, etag });
+      uploadId = await retrying(() => client.initiateNewMultipartUpload(bucket, key, {}));
     }
+    const partConfig = { bucketName: bucket, objectName: key, uploadID: uploadId, partNumber: parts.length + 1, headers: {} };
+    const { etag } = await retrying(() => client.uploadPart(partConfig, block.bytes));
+    parts.push({ part: partConfig.partNumber, etag });
+    return block.last;
+  };
+  try {
+    while (!(await memory.take(source, putBlock)));
     const begun = uploadId;
     if (begun !== undefined) await asking(() => client.completeMultipartUpload(bucket, key, begun, parts));
   } catch (error) {
@@ -157,29 +168,6 @@ async function putParts(place: Place, source: Readable): Promise<void> {
       await retrying(() => client.abortMultipartUpload(bucket, key, unfinished)).catch(() => {});
     throw error;
   }
-}
-
-interface Block {
-  readonly bytes: Buffer;
-  readonly last: boolean;
-}
-
-/** Cuts a stream into blocks of `partSize`. The last block may be shorter or empty, and there is always one. */
-async function* blocks(source: Readable): AsyncGenerator<Block> {
-  let held: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of source as AsyncIterable<Buffer>) {
-    held.push(chunk);
-    length += chunk.length;
-    // a full block is kept until more bytes come, so that the block that ends the stream is known to be the last
-    while (length > partSize) {
-      const joined = Buffer.concat(held, length);
-      yield { bytes: joined.subarray(0, partSize), last: false };
-      held = [joined.subarray(partSize)];
-      length -= partSize;
-    }
-  }
-  yield { bytes: Buffer.concat(held, length), last: true };
 }
 
 async function copy(to: Place, from: string, size: number): Promise<void> {

@@ -50,6 +50,25 @@ export interface CollectedParts {
   readonly size: number;
 }
 
+/** The memory for what a store has to hold before it can send it: a bucket takes blocks of `partSize`. */
+export interface Memory {
+  /**
+   * Runs `work`, which reads a block of `source` and stores it, once there is room for it.
+   * @throws HarrierError tooManyRequests if there is none for too long; `source` fails if the block does not come in time.
+   */
+  take<T>(source: Readable, work: () => Promise<T>): Promise<T>;
+}
+
+/** What a link into the store is good for. */
+export interface LinkWanted {
+  readonly seconds: number;
+  /** The `Range` header that a request by this link must have; without one, the store answers whatever the client asks for. */
+  readonly range: string | undefined;
+  /** The headers of the store's answer. */
+  readonly contentType: string;
+  readonly contentDisposition: string | undefined;
+}
+
 /**
  * The store of the artifacts' bytes. There are two kinds of keys: `staging/<tenantId>-<uploadId>` while an upload runs, and the content
  * address `<tenantId>/<sha256>` afterwards. An object under a content address is always complete, because `promote` is atomic.
@@ -64,9 +83,9 @@ export interface Storage {
   warning(): Promise<string | undefined>;
   /**
    * Stores a stream of unknown length. If it or the source fails, nothing is left under the key, and the source is destroyed.
-   * It rejects with `storageFull` if there is no room.
+   * It rejects with `storageFull` if there is no room. A bucket holds a block of it in `memory`, which has no bound if it is left out.
    */
-  put(key: string, source: Readable): Promise<void>;
+  put(key: string, source: Readable, memory?: Memory): Promise<void>;
   /**
    * Stores a part durably. If it or the source fails, the parts before it are unchanged, and the part may be sent again; the source is destroyed.
    * It rejects with `storageFull` if there is no room. A bucket holds the part in memory.
@@ -79,6 +98,8 @@ export interface Storage {
   /** Opens an object. It rejects with `artifactLoadFailed` before a byte is read if the object is missing or has another size. */
   open(key: string, size: number, range?: ByteRange): Promise<Readable>;
   stat(key: string): Promise<{ readonly size: number } | undefined>;
+  /** Makes a link by which anybody may fetch the object for some seconds. Only a bucket that devices reach has it. */
+  readonly link?: (key: string, wanted: LinkWanted) => Promise<string>;
   /** Deletes an object, and also the parts and what an interrupted `put` left unfinished. A missing key is no error. */
   delete(key: string): Promise<void>;
   /** Lists every finished object under `staging/`, for the janitor; of a directory also what has parts, so a key may come twice. */

@@ -4,7 +4,7 @@ import { inTransaction, type PoolClient, run, runCount } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { type BlobHashes, holdBlob, suspectBlob } from "../blobs/blobs.sql.ts";
 import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
-import { contentKey, stagingKey } from "../storage/storage.ts";
+import { contentKey, type Memory, stagingKey } from "../storage/storage.ts";
 import { type Lease, leaseLost } from "./lease.ts";
 import { createMeasure, type Room } from "./measure.ts";
 import { describeUpload, endUpload, startAttaching } from "./upload.sql.ts";
@@ -13,11 +13,21 @@ export interface UploadContent extends BlobHashes {
   readonly filename: string;
 }
 
+/** A file that is to be staged, how large it may be, and the memory for it. */
+export interface Staged {
+  readonly file: Readable;
+  readonly room: Room;
+  readonly memory?: Memory;
+}
+
 /** Writes the bytes to the staging area and measures them meanwhile. `dropUpload` removes what a failure leaves there. */
-export async function stageFile(deps: BlobDeps, upload: Lease, source: { file: Readable; room: Room }): Promise<BlobHashes> {
+export async function stageFile(deps: BlobDeps, upload: Lease, source: Staged): Promise<BlobHashes> {
   const measure = createMeasure(source.room);
   const key = stagingKey(upload.tenantId, upload.id);
-  const [measured, stored] = await Promise.allSettled([pipeline(source.file, measure.stream), deps.storage.put(key, measure.stream)]);
+  const [measured, stored] = await Promise.allSettled([
+    pipeline(source.file, measure.stream),
+    deps.storage.put(key, measure.stream, source.memory),
+  ]);
   for (const outcome of [measured, stored]) {
     if (outcome.status === "rejected" && outcome.reason instanceof HarrierError) throw outcome.reason;
   }

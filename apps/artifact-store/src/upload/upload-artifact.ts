@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import { parseWith, type UploadFields, uploadFields } from "@harrier/contracts";
 import { HarrierError, violationsInfo } from "@harrier/errors";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
+import type { Memory } from "../storage/storage.ts";
 import type { AttachDeps, Attached } from "./attach.ts";
 import { attachWithRetries, checkUpload, type Uploading } from "./attach-with-retries.ts";
 import { keepLease, type Lease, openUpload } from "./lease.ts";
@@ -19,6 +20,8 @@ export interface UploadDeps extends Omit<AttachDeps, "fault"> {
 export interface UploadOrder extends Uploading {
   /** The file name and checksums of the query. */
   readonly given: Readonly<Record<string, string | undefined>>;
+  /** The memory for blocks of the file, where the storage needs it. */
+  readonly memory?: Memory;
   /** Reads the request body and passes the file to `store`. */
   readonly read: (store: (file: Readable) => Promise<BlobHashes>) => Promise<Multipart<BlobHashes>>;
 }
@@ -46,8 +49,9 @@ async function receive(
   to: { upload: Lease; given: UploadFields; room: Room },
 ): Promise<UploadContent> {
   let content: UploadContent | undefined;
+  const memory = order.memory === undefined ? {} : { memory: order.memory };
   try {
-    const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, room: to.room }));
+    const { fields, file } = await order.read((stream) => stageFile(deps, to.upload, { file: stream, room: to.room, ...memory }));
     await deps.fault("artifact-store.upload.after-store");
     if (file === undefined) throw new HarrierError("multipartInvalid", "Required part 'file' is not present.");
     if (file.stored.size === 0) throw emptyFile();

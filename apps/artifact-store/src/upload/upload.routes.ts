@@ -2,6 +2,7 @@ import { type ArtifactView, artifacts, type Route } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { discardRest, type Mount, type RequestContext } from "@harrier/service";
 import type { Uploading } from "./attach-with-retries.ts";
+import { createBlockPlaces } from "./block-places.ts";
 import { readMultipart } from "./multipart.ts";
 import { type UploadDeps, type UploadedArtifact, uploadArtifact } from "./upload-artifact.ts";
 
@@ -15,8 +16,11 @@ const discardBudget = { bytes: 16 * 1024 * 1024, ms: 5_000 };
 
 /** Mounts the POST of a file to a software module (spec 001 §4.4, contract management.md §4.3). */
 export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
+  const memoryOf = createBlockPlaces();
   mount(artifacts.upload, async (ctx) => {
     const { req } = ctx;
+    // while an upload waits for us no byte of it is read
+    const memory = memoryOf(ctx.tenantId, { onWait: () => void req.setTimeout(0), onPlace: () => void req.setTimeout(deps.idleMs) });
     try {
       if (!/^multipart\/form-data\b/i.test(req.headers["content-type"] ?? "")) throw new HarrierError("unsupportedMediaType");
       const artifact = await uploadArtifact(
@@ -24,6 +28,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
         {
           ...uploadingOf(ctx, ctx.params.softwareModuleId),
           given: ctx.query,
+          memory,
           read: async (store) => {
             req.setTimeout(deps.idleMs);
             try {

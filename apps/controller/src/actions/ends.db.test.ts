@@ -83,6 +83,10 @@ test("a stop needs a closed fence; actions that have not begun are deleted, othe
   await fixture.actions.closeFence({ rolloutId: 31, epoch: 1 }, contextOf());
   expect(await stop(true)).toMatchObject({ done: true, removed: 3, canceled: 0 });
   expect((await actionsOfRollout(fixture, 31)).map(({ status }) => status)).toEqual([RUNNING, RUNNING]);
+  const told = await fixture.db.pool.query(
+    "select json_array_length(items) as n from outbox where type = 'io.update.action.deleted.v1' and common ->> 'rolloutId' = '31'",
+  );
+  expect(told.rows).toEqual([{ n: 3 }]);
   expect(await stop(false)).toMatchObject({ done: true, removed: 0, canceled: 2 });
   expect((await actionsOfRollout(fixture, 31)).map(({ status }) => status)).toEqual([CANCELING, CANCELING]);
   expect(await progressOf(fixture, 31, 2)).toEqual([0, 0, 0, 0, 0]);

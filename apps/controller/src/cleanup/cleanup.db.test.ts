@@ -102,6 +102,39 @@ test("closed, listed, old actions go with their history; open, waiting, new and 
   expect(await readHistory(fixture, stays[0] as number)).toHaveLength(1);
 });
 
+test("each removed action is told by an event, the last one of its action, with what it was", async () => {
+  const target = await newTarget();
+  const [canceled, failed] = [await action(target, CANCELED), await action(target, ERROR, { rolloutId: 77 })];
+  await rollout(77, "finished");
+  fixture.stored["action.cleanup.enabled"] = true;
+  await clean();
+  const { rows } = await fixture.db.pool.query<{ common: object; items: unknown[][] }>(
+    "select common, items from outbox where type = 'io.update.action.deleted.v1' and (items -> 0 ->> 0)::bigint = any($1) order by common ->> 'rolloutId' nulls first",
+    [[canceled, failed]],
+  );
+  const item = (id: number, status: number) => [
+    id,
+    expect.any(String),
+    2,
+    status,
+    status,
+    false,
+    1,
+    1000,
+    null,
+    null,
+    expect.any(Number),
+    status,
+  ];
+  expect(rows).toEqual([
+    { common: { tenant: "DEFAULT", distributionSet: expect.any(Object), initiatedBy: "admin" }, items: [item(canceled, CANCELED)] },
+    {
+      common: { tenant: "DEFAULT", distributionSet: expect.any(Object), initiatedBy: "admin", rolloutId: 77, rolloutGroupId: 1 },
+      items: [item(failed, ERROR)],
+    },
+  ]);
+});
+
 test("open actions and those that have not begun stay, even if the rules list their status", async () => {
   const target = await newTarget();
   const stays = [await action(target, SCHEDULED), await action(target, RUNNING, { active: true })];

@@ -87,6 +87,7 @@ export async function openEdge(files?: ConsoleFiles): Promise<Edge> {
     stillSendingMs: 300,
     isForeign: createHeaderFilter([]),
     publicUrl: undefined,
+    traceShare: 1,
     fault: () => undefined,
     onRefused: () => undefined,
     beginClientSignIn: () => () => undefined,

@@ -76,6 +76,7 @@ beforeEach(() => {
     stillSendingMs: 300,
     isForeign: createHeaderFilter(certificateHeaders),
     publicUrl: undefined,
+    traceShare: 1,
     fault: () => undefined,
     onRefused: () => undefined,
     beginClientSignIn: (request) => {

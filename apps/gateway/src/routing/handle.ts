@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isEventStream, isStreamed, isTransfer, type Route, type Surface } from "@harrier/contracts";
@@ -28,6 +27,7 @@ import { sendRefusal } from "./refusal.ts";
 import { requestId } from "./request-id.ts";
 import type { Match } from "./route-index.ts";
 import { signRequest } from "./sign-request.ts";
+import { beginTrace } from "./trace.ts";
 import type { Upstreams } from "./upstreams.ts";
 
 export interface SignInRequest {
@@ -68,6 +68,8 @@ export interface HandleDeps {
   /** Returns true for headers that only the gateway may write, or that trusted proxies write for it: they are not forwarded. */
   isForeign(header: string): boolean;
   publicUrl: string | undefined;
+  /** The share of requests that are traced, where tracing is on. */
+  traceShare: number;
   fault(name: FaultPoint): unknown;
   /** Called for a denied request; it answers nothing and never fails. */
   onRefused(refused: Refused, rid: string): void;
@@ -89,8 +91,6 @@ export interface RequestFacts {
 
 /** The budget of a request begins here (architecture §2): each hop passes on what is left. */
 const budgetMs = { device: 5_000, management: 30_000 } as const;
-
-const validTraceparent = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Handles one request at the edge: finds its route, authenticates it, signs the identity and forwards it. */
 export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerResponse): void {
@@ -126,7 +126,7 @@ export function handle(deps: HandleDeps, req: IncomingMessage, res: ServerRespon
     rid,
     deadline: startedAt + budgetMs[route.interface],
   };
-  const trace = traceparent(req, route);
+  const trace = beginTrace({ req, res, route, rid }, deps.traceShare);
   if (trace !== undefined) signIn.traceparent = trace;
   const certificates = route.interface === "device" ? certificatesOf(deps, req, client) : undefined;
   if (certificates !== undefined) signIn.certificates = certificates;
@@ -271,13 +271,4 @@ function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): vo
   if (transfer) deps.forwardTransfer(forwarded, res);
   else if (signIn.route.interface === "device") deps.forwardDevice(forwarded, res);
   else deps.forward(forwarded, res);
-}
-
-/** Uses the client's trace, else a new one; none for a device's reads, which come thousands of times a second (the request id finds them). */
-function traceparent(req: IncomingMessage, route: Route): string | undefined {
-  const given = req.headers["traceparent"];
-  if (typeof given === "string" && validTraceparent.test(given)) return given;
-  if (route.interface === "device" && route.method === "GET") return undefined;
-  const hex = randomUUID().replaceAll("-", "");
-  return `00-${hex}-${hex.slice(3, 19)}-00`;
 }

@@ -7,7 +7,15 @@ import { backOff, type LeaseOptions, Leases } from "@harrier/jobs";
 import type { Changes } from "../events/changes.ts";
 import { type Cursor, decodeCursor, encodeCursor } from "../events/cursor.ts";
 import { cursorOfNow, readEvents, requireKept } from "../events/read-events.ts";
-import { claimWebhooks, listeningTenants, notifyWebhooks, type Outcome, storeOutcome, type WebhookClaim } from "./delivery.sql.ts";
+import {
+  claimWebhooks,
+  listeningTenants,
+  notifyWebhooks,
+  type Outcome,
+  skipEvents,
+  storeOutcome,
+  type WebhookClaim,
+} from "./delivery.sql.ts";
 import { type Attempt, type Receiver, type Sendable, sendEvent } from "./send-event.ts";
 
 export interface DeliveryDeps {
@@ -17,6 +25,7 @@ export interface DeliveryDeps {
   readonly changes: Pick<Changes, "listen">;
   readonly eventDays: number;
   readonly now: () => number;
+  readonly log: { warn(fields: object, message: string): void };
 }
 
 /** So many events are read at a time, and of these so many are under way to one receiver. */
@@ -29,8 +38,12 @@ const pageMs = 20_000;
 /** A webhook with nothing to send is looked at again after so long, if nobody has noticed an event. */
 const idleMs = 15_000;
 const retries = { firstMs: 5_000, maxMs: 60 * 60_000 };
+const hourSeconds = 60 * 60;
+const daySeconds = 24 * hourSeconds;
 /** Deliveries that fail for so long end the webhook. */
-const disableAfterSeconds = 3 * 24 * 60 * 60;
+const disableAfter = 3 * daySeconds;
+/** … but always so long before the events that wait for it are gone, so that whoever is told of it can enable it again without a loss. */
+const reserve = 6 * hourSeconds;
 /** Whoever answers so is gone for good (Standard Webhooks). */
 const goneStatus = 410;
 
@@ -93,6 +106,12 @@ async function deliver(deps: DeliveryDeps, { claim, owner, leaseSeconds, signal 
   let { position, delivered, failed: failures, attempts } = claim;
   for (let restMs: number | null = null; restMs === null; ) {
     const page = await nextPage(deps, { ...claim, position });
+    if (page === undefined) {
+      const now = await skip(deps, { claim, owner, position });
+      if (now === undefined) return;
+      [position, delivered, failures] = [now, [], {}];
+      continue;
+    }
     const open = page.events.filter(({ id }) => !delivered.includes(id));
     const sent = await sendPage(deps, receiver, { events: open, failures, until, signal });
     const failed = sent.find((one) => !one.delivered);
@@ -104,13 +123,15 @@ async function deliver(deps: DeliveryDeps, { claim, owner, leaseSeconds, signal 
       failed: whole ? {} : failuresAfter(failures, sent),
       log: sent.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
       error: failed?.error ?? null,
+      // what the end of this process has cut, or its time, says nothing of the receiver
+      untold: sent.length === 0 && open.length > 0,
       restMs: restOf({ failed, attempts, whole, more: page.more || page.events.length > 0, over: signal.aborted || deps.now() >= until }),
     };
     const gone = failed?.status === goneStatus;
     const stored = await store(deps, { tenantId, webhookId, owner, leaseSeconds, notifications: claim.notifications }, { outcome, gone });
     if (!stored) return;
     ({ position, delivered, failed: failures, restMs } = outcome);
-    attempts = 0;
+    if (!outcome.untold) attempts = 0;
   }
 }
 
@@ -135,11 +156,11 @@ interface Page {
   readonly more: boolean;
 }
 
-/** Reads the next events; where they are gone already, it goes on with what happens from now on. */
+/** Reads the next events; undefined where they may be gone already. */
 async function nextPage(
   deps: DeliveryDeps,
   { tenantId, position, types }: Pick<WebhookClaim, "tenantId" | "position" | "types">,
-): Promise<Page> {
+): Promise<Page | undefined> {
   const { pool } = deps.db;
   try {
     const cursor = decodeCursor(position);
@@ -148,8 +169,29 @@ async function nextPage(
     return (await readEvents(pool, { tenantId, cursor, types: wanted, limit: pageSize, catalogue: true }, deps.now)) as Page;
   } catch (error) {
     if (!(error instanceof HarrierError) || error.code !== "eventCursorExpired") throw error;
-    return { events: [], cursor: await cursorOfNow(pool, deps.now), more: true };
+    return undefined;
   }
+}
+
+/**
+ * Goes on with what happens from now on, because the events behind the position are gone: the log of deliveries says so, and so does an event, which the
+ * receiver gets too. Answers the new position, or undefined if the lease is lost.
+ */
+async function skip(
+  deps: DeliveryDeps,
+  { claim, owner, position }: { claim: WebhookClaim; owner: string; position: string },
+): Promise<string | undefined> {
+  const { tenantId, tenant, webhookId } = claim;
+  const next = await cursorOfNow(deps.db.pool, deps.now);
+  const from = new Date(decodeCursor(position).at).toISOString();
+  const to = new Date(next.at).toISOString();
+  const row = await runOne(deps.db.pool, skipEvents, [tenantId, webhookId, owner, encodeCursor(next), from, to]);
+  if (row === undefined) return undefined;
+  deps.log.warn(
+    { tenant, webhookId, from, to },
+    "events were not delivered to a webhook before they were gone; it goes on with what happens now",
+  );
+  return encodeCursor(next);
 }
 
 /** What events are in order by: the target, rollout, set or module that they are about. */
@@ -199,7 +241,11 @@ interface Held {
 }
 
 /** Stores what came of a page; false means that the lease is lost, or that the webhook has ended. */
-async function store(deps: Pick<DeliveryDeps, "db">, held: Held, { outcome, gone }: { outcome: Outcome; gone: boolean }): Promise<boolean> {
+async function store(
+  deps: Pick<DeliveryDeps, "db" | "eventDays" | "now">,
+  held: Held,
+  { outcome, gone }: { outcome: Outcome; gone: boolean },
+): Promise<boolean> {
   const row = await runOne(deps.db.pool, storeOutcome, [
     held.tenantId,
     held.webhookId,
@@ -210,10 +256,12 @@ async function store(deps: Pick<DeliveryDeps, "db">, held: Held, { outcome, gone
     outcome.error,
     outcome.restMs,
     held.notifications,
-    disableAfterSeconds,
+    Math.min(disableAfter, deps.eventDays * daySeconds - reserve),
     held.leaseSeconds,
     gone,
     JSON.stringify(outcome.failed),
+    outcome.untold,
+    new Date(deps.now()),
   ]);
   return row?.enabled === true;
 }

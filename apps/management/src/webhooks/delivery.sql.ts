@@ -63,6 +63,8 @@ export interface Outcome {
   readonly log: readonly object[];
   /** The failure that ended the page; null where none did. */
   readonly error: string | null;
+  /** Nothing was sent although there was something to send: whether the receiver fails is as it was before. */
+  readonly untold: boolean;
   /** Deliveries go on after so many ms; null goes on at once and keeps the lease. */
   readonly restMs: number | null;
 }
@@ -86,13 +88,15 @@ export const storeOutcome = statement<
     leaseSeconds: number,
     gone: boolean,
     failed: string,
+    untold: boolean,
+    at: Date,
   ],
   { enabled: boolean }
 >(
   "management.store_webhook_outcome",
   `with held as (
      select w.tenant_id, w.id, w.name, w.revision, t.name as tenant, w.notifications,
-            $7::text is not null and ($12 or coalesce(w.failing_since, now()) < now() - $10 * interval '1 second') as ends
+            $7::text is not null and ($12 or coalesce(w.failing_since, $15::timestamptz) < $15::timestamptz - $10 * interval '1 second') as ends
        from webhooks w join tenants t on t.tenant_id = w.tenant_id
       where w.tenant_id = $1 and w.id = $2 and w.owner = $3::uuid for no key update of w
    ), log as (
@@ -108,10 +112,10 @@ export const storeOutcome = statement<
        from held h where h.ends
    )
    update webhooks w
-      set position = $4, delivered = $5::text[], failed = $13::jsonb, last_error = $7, enabled = not h.ends,
+      set position = $4, delivered = $5::text[], failed = $13::jsonb, last_error = case when $14 then w.last_error else $7 end, enabled = not h.ends,
           disabled_reason = case when h.ends then case when $12 then 'gone' else 'failures' end end,
-          attempts = case when $7 is null then 0 else w.attempts + 1 end,
-          failing_since = case when $7 is null then null else coalesce(w.failing_since, now()) end,
+          attempts = case when $14 then w.attempts when $7 is null then 0 else w.attempts + 1 end,
+          failing_since = case when $14 then w.failing_since when $7 is not null then coalesce(w.failing_since, $15::timestamptz) end,
           last_delivered_at = case when exists (select from jsonb_array_elements($6::jsonb) l where (l ->> 'delivered')::boolean) then now()
                                    else w.last_delivered_at end,
           revision = w.revision + h.ends::int,
@@ -120,4 +124,34 @@ export const storeOutcome = statement<
           due_at = now() + case when $7 is null and h.notifications <> $9 then 0 else coalesce($8::float, 0) end * interval '1 millisecond'
      from held h where w.tenant_id = h.tenant_id and w.id = h.id
    returning w.enabled`,
+);
+
+/**
+ * Passes over events that are not kept any more, if the lease is still held; no row comes back otherwise. The log and an event say so. Whether the
+ * receiver fails stays as it is.
+ */
+export const skipEvents = statement<
+  [tenantId: number, id: number, owner: string, position: string, from: string, to: string],
+  { id: number }
+>(
+  "management.skip_webhook_events",
+  `with held as (
+     select w.tenant_id, w.id, w.name, w.revision + 1 as revision, t.name as tenant from webhooks w join tenants t on t.tenant_id = w.tenant_id
+      where w.tenant_id = $1 and w.id = $2 and w.owner = $3::uuid for no key update of w
+   ), log as (
+     insert into webhook_deliveries (tenant_id, webhook_id, event_id, type, subject, attempt, delivered, ms, error)
+     select h.tenant_id, h.id, 'webhook-skip-' || h.id || '-' || h.revision, 'io.update.webhook.events_skipped.v1', 'webhooks/' || h.id, 1, false, 0,
+            'Events from ' || $5::text || ' to ' || $6::text || ' were not accepted while they were kept, and are not sent.'
+       from held h
+   ), event as (
+     insert into outbox (tenant_id, topic, type, common, items)
+     select h.tenant_id, 'webhook-events', 'io.update.webhook.events_skipped.v1', json_build_object('tenant', h.tenant),
+            json_build_array(json_build_object('subject', 'webhooks/' || h.id, 'sequence', h.revision, 'data', json_build_object(
+              'webhookId', h.id, 'name', h.name, 'reason', 'expired', 'skippedFrom', round(extract(epoch from $5::timestamptz) * 1000),
+              'skippedTo', round(extract(epoch from $6::timestamptz) * 1000))))
+       from held h
+   )
+   update webhooks w set position = $4, delivered = '{}', failed = '{}', revision = h.revision
+     from held h where w.tenant_id = h.tenant_id and w.id = h.id
+   returning w.id`,
 );

@@ -57,13 +57,15 @@ async function receiver(answer: (event: Received, res: ServerResponse) => unknow
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received };
 }
 
-/** A replica that delivers, until the test ends. */
-function replica(options: Partial<LeaseOptions> = {}) {
+const hourMs = 60 * 60_000;
+
+/** A replica that delivers, until the test ends; its clock is ahead by `aheadMs`. */
+function replica({ aheadMs = () => 0, ...options }: Partial<LeaseOptions> & { aheadMs?: () => number } = {}) {
   const changes = createChanges({ db: fixture.db.pool, onFirst: () => {} });
   const egress = createEgress({ allowed: parseAllowed("*@127.0.0.0/8") });
   const log = { warn: () => {} };
   const leases = createDeliveries(
-    { db: fixture.db, secrets: fixture.secrets, egress, changes, eventDays: 2, now: Date.now },
+    { db: fixture.db, secrets: fixture.secrets, egress, changes, eventDays: 2, now: () => Date.now() + aheadMs(), log },
     { pollMs: 50, leaseSeconds: 5, slots: 4, log, ...options },
   );
   const reading = new AbortController();
@@ -171,12 +173,27 @@ test("two replicas send each event once; when one ends in the middle the other g
 test("a tenant's receivers that hang take no more than its places, and others are served meanwhile", async () => {
   const hanging = await receiver(() => undefined);
   for (let n = 0; n < 6; n += 1) await create({ name: `h${n}`, url: hanging.url });
-  replica({ slots: 16 });
+  const { url, received } = await receiver();
+  const { id } = await create({ name: "other", url });
+  await fixture.rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'OTHER', 'active', 1)");
+  ends.push(() => fixture.rows("delete from tenants where tenant_id = 2"));
+  await fixture.rows("update webhooks set tenant_id = 2 where id = $1", [id]);
+  // the first tenant could take all places but one, if it had more than its own
+  replica({ slots: 5 });
   await tell("h", 1);
-  await eventually(async () => {
-    const rows = await fixture.rows("select count(*)::int as n from webhooks where leased_until > now()");
-    expect(rows[0]?.["n"]).toBe(4);
-  });
+  const leased = async () => {
+    const rows = await fixture.rows("select count(*)::int as n from webhooks where leased_until > now() and tenant_id = 1");
+    return rows[0]?.["n"];
+  };
+  await eventually(async () => expect(await leased()).toBe(4));
+  for (const sequence of [1, 2, 3]) {
+    await fixture.asController(insert.replace("(1,", "(2,"), [
+      JSON.stringify({ tenant: "OTHER" }),
+      JSON.stringify([{ subject: "targets/o", sequence, data: { controllerId: "o" } }]),
+    ]);
+    await eventually(async () => expect(sequencesOf(received, "o")).toContain(sequence));
+  }
+  expect(await leased()).toBe(4);
 });
 
 test("webhooks of a suspended tenant, which stay due, take no place of another tenant's", async () => {
@@ -191,31 +208,110 @@ test("webhooks of a suspended tenant, which stay due, take no place of another t
   await eventually(async () => expect(sequencesOf(received, "s")).toEqual([1]));
 });
 
-test("deliveries that fail for days, and a receiver that is gone, disable a webhook with an event; a person enables it again", async () => {
-  let status = 500;
+const told = () => fixture.rows("select type, items -> 0 -> 'data' as data from outbox where topic = 'webhook-events' order by id");
+const shown = async (id: number) => (await http.call("GET", `${path}/${id}`)).body;
+const attemptsOf = async (id: number) => Number((await fixture.rows("select attempts from webhooks where id = $1", [id]))[0]?.["attempts"]);
+
+test("deliveries that fail are ended before the events are gone, with an event that says so; enabled again, nothing is missing", async () => {
+  let [status, aheadMs] = [500, 0];
   const { url, received } = await receiver(() => status);
   const { id } = await create({ url });
-  const disabled = () => fixture.rows("select items -> 0 -> 'data' as data from outbox where topic = 'webhook-events' order by id");
-  const { stop } = replica();
+  const before = (await told()).length;
+  replica({ aheadMs: () => aheadMs });
   await tell("d", 1);
-  await eventually(async () => expect((await http.call("GET", `${path}/${id}`)).body.failingSince).toBeTypeOf("number"));
-  await fixture.rows("update webhooks set failing_since = now() - interval '4 days', due_at = now()");
+  await eventually(async () => expect((await shown(id)).failingSince).toBeTypeOf("number"));
+  aheadMs = 41 * hourMs;
+  const attempts = await attemptsOf(id);
   await eventually(async () => {
     await dueNow();
-    expect((await http.call("GET", `${path}/${id}`)).body).toMatchObject({ enabled: false, disabledReason: "failures" });
+    expect(await attemptsOf(id)).toBeGreaterThan(attempts + 1);
   });
-  expect(await disabled()).toEqual([{ data: expect.objectContaining({ webhookId: id, reason: "failures" }) }]);
-  status = 410;
-  expect((await http.call("PUT", `${path}/${id}`, { body: { enabled: true } })).body).toMatchObject({ enabled: true });
+  expect(await shown(id)).toMatchObject({ enabled: true, failingSince: expect.any(Number) });
+  // with two days of events, the end comes six hours before they are gone
+  aheadMs = 43 * hourMs;
   await eventually(async () => {
     await dueNow();
-    expect((await http.call("GET", `${path}/${id}`)).body).toMatchObject({ enabled: false, disabledReason: "gone" });
+    expect(await shown(id)).toMatchObject({ enabled: false, disabledReason: "failures" });
   });
-  expect(await disabled()).toHaveLength(2);
+  expect((await told()).slice(before)).toEqual([
+    { type: "io.update.webhook.disabled.v1", data: expect.objectContaining({ webhookId: id, reason: "failures" }) },
+  ]);
   status = 204;
+  aheadMs = 47 * hourMs;
   await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
   await eventually(async () => expect(sequencesOf(received, "d")).toEqual([1]));
+  expect((await log(id)).map(({ type }: { type: string }) => type)).not.toContain("io.update.webhook.events_skipped.v1");
+});
+
+test("a receiver that is gone disables a webhook at once", async () => {
+  let status = 410;
+  const { url, received } = await receiver(() => status);
+  const { id } = await create({ url });
+  replica();
+  await tell("g", 1);
+  await eventually(async () => expect(await shown(id)).toMatchObject({ enabled: false, disabledReason: "gone" }));
+  expect((await told()).at(-1)).toMatchObject({ data: { webhookId: id, reason: "gone" } });
+  status = 204;
+  await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
+  await eventually(async () => expect(sequencesOf(received, "g")).toEqual([1]));
+});
+
+test("what was not accepted while it was kept is passed over with an entry in the log and an event, and the failures go on", async () => {
+  let [status, aheadMs] = [500, 0];
+  const { url, received } = await receiver(() => status);
+  const { id } = await create({ url });
+  const { stop } = replica();
+  await tell("k", 1);
+  await eventually(async () => expect((await shown(id)).failingSince).toBeTypeOf("number"));
+  const { failingSince } = await shown(id);
+  // nobody has delivered for longer than events are kept
   await stop();
+  aheadMs = 50 * hourMs;
+  replica({ aheadMs: () => aheadMs });
+  await eventually(async () => {
+    await dueNow();
+    expect(await shown(id)).toMatchObject({ enabled: false, disabledReason: "failures", failingSince });
+  });
+  const skipped = "io.update.webhook.events_skipped.v1";
+  expect((await told()).slice(-2)).toEqual([
+    {
+      type: skipped,
+      data: { webhookId: id, name: "w", reason: "expired", skippedFrom: expect.any(Number), skippedTo: expect.any(Number) },
+    },
+    { type: "io.update.webhook.disabled.v1", data: expect.objectContaining({ reason: "failures" }) },
+  ]);
+  const [entry] = (await log(id)).filter((one: { type: string; status?: number }) => one.type === skipped && one.status === undefined);
+  expect(entry).toMatchObject({ delivered: false, error: expect.stringMatching(/^Events from \S+Z to \S+Z were not accepted/) });
+  status = 204;
+  await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
+  // the receiver learns that it has missed something, and gets what comes then
+  await tell("k", 2);
+  await eventually(async () => expect(sequencesOf(received, "k")).toEqual([2]));
+  expect(received.map(({ body }) => JSON.parse(body).type)).toContain(skipped);
+});
+
+test("a replica that stops in the middle of a delivery leaves how long a webhook has failed as it is", async () => {
+  let hangs = false;
+  let asked = 0;
+  const { url } = await receiver(() => {
+    asked += 1;
+    return hangs ? undefined : 500;
+  });
+  const { id } = await create({ url });
+  const one = replica();
+  await tell("m", 1);
+  await eventually(async () => expect((await shown(id)).failingSince).toBeTypeOf("number"));
+  const { failingSince, lastError } = await shown(id);
+  hangs = true;
+  const before = asked;
+  await eventually(async () => {
+    await dueNow();
+    expect(asked).toBeGreaterThan(before);
+  });
+  const attempts = await attemptsOf(id);
+  await one.stop();
+  expect(await shown(id)).toMatchObject({ failingSince, lastError });
+  expect(await attemptsOf(id)).toBe(attempts);
 });
 
 test("a replay sends again what is behind a cursor, a test sends one event now", async () => {

@@ -218,6 +218,25 @@ describe("what is created", () => {
     expect(await getRollout(fixture.create, 1, id)).toMatchObject({ totalTargets: 13, totalGroups: 2 });
   });
 
+  test("a change of its name or description is one event, and a change that is refused is none", async () => {
+    const id = await create({ name: "plain" });
+    await changeRollout(fixture.create, { ...fixture.call.principal, traceparent: "00-t" }, id, { name: "renamed" });
+    await changeRollout(fixture.create, fixture.call.principal, id, { description: "d" });
+    await expect(changeRollout(fixture.create, fixture.call.principal, id, { name: "no", ifMatch: [999] })).rejects.toMatchObject({
+      code: "entityChanged",
+    });
+    const rows = await fixture.sql(
+      `select common ->> 'name' as name, traceparent, items -> 0 ->> 'sequence' as sequence, items -> 0 -> 'data' as data from rollout_engine.outbox
+        where (common ->> 'rolloutId')::bigint = $1 and type = 'io.update.rollout.changed.v1' order by id`,
+      [id],
+    );
+    const [created, actor] = [2, fixture.call.principal.subject];
+    expect(rows).toEqual([
+      { name: "renamed", traceparent: "00-t", sequence: String(created + 1), data: { actor, changed: ["name"] } },
+      { name: "renamed", traceparent: null, sequence: String(created + 2), data: { actor, changed: ["description"] } },
+    ]);
+  });
+
   test("the rollout and all its groups share one row of events", async () => {
     const id = await create({ amountGroups: 2, name: "told" });
     const rows = await fixture.sql<{ common: object; items: { type: string; subject: string; sequence: number }[] }>(

@@ -119,17 +119,36 @@ export const rolloutList = (tenantId: number, mode: SoftDeletedMode, reach: Scop
   sort: sortFields.rollouts,
 });
 
-/** Changes name and description; null members stay. Answers no row if the rollout is unknown or being deleted. */
+/** Changes name and description, with an event; null members stay. Answers no row if the rollout is unknown or being deleted. */
 export const updateRollout = statement<
-  [tenantId: number, id: number, name: string | null, description: string | null, actor: string, ifMatch: readonly number[] | null],
+  [
+    tenantId: number,
+    id: number,
+    name: string | null,
+    description: string | null,
+    actor: string,
+    ifMatch: readonly number[] | null,
+    tenant: string,
+    traceparent: string | null,
+  ],
   { id: number }
 >(
   "rollouts.update",
-  `update rollouts
-      set name = coalesce($3, name), description = coalesce($4, description), last_modified_by = $5, last_modified_at = now(),
-          revision = revision + 1
-    where tenant_id = $1 and id = $2 and status not in ('deleting', 'deleted') and ${isRevision("revision", "$6")}
-    returning id`,
+  `with changed as (
+     update rollouts
+        set name = coalesce($3, name), description = coalesce($4, description), last_modified_by = $5, last_modified_at = now(),
+            revision = revision + 1, sequence = sequence + 1
+      where tenant_id = $1 and id = $2 and status not in ('deleting', 'deleted') and ${isRevision("revision", "$6")}
+      returning id, name, sequence
+   ), event as (
+     insert into outbox (tenant_id, topic, type, common, items, traceparent)
+     select $1, 'rollout-events', 'io.update.rollout.changed.v1', json_build_object('tenant', $7::text, 'rolloutId', id, 'name', name),
+            json_build_array(json_build_object('subject', 'rollouts/' || id, 'sequence', sequence, 'data', json_build_object('actor', $5::text,
+              'changed', array_remove(array[case when $3::text is not null then 'name' end, case when $4::text is not null then 'description' end], null)))),
+            $8
+       from changed
+   )
+   select id from changed`,
 );
 
 /** Locks a rollout for a decision or a deletion that demands a revision. */

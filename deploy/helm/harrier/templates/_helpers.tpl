@@ -111,6 +111,10 @@ capabilities: { drop: [ALL] }
 {{- else if ne $service "dmf" -}}
 {{- $_ := set $settings "HARRIER_GRPC_PORT" "9090" -}}
 {{- end -}}
+{{- with $root.Values.tracing.otlpUrl -}}
+{{- $_ := set $settings "HARRIER_OTLP_URL" . -}}
+{{- if eq $service "gateway" -}}{{- $_ := set $settings "HARRIER_OTLP_RATIO" ($root.Values.tracing.ratio | toString) -}}{{- end -}}
+{{- end -}}
 {{- if and $root.Values.publicUrl (has $service (list "gateway" "dmf")) -}}{{- $_ := set $settings "HARRIER_PUBLIC_URL" $root.Values.publicUrl -}}{{- end -}}
 {{- if and $root.Values.publicUrl (eq $service "management") -}}{{- $_ := set $settings "HARRIER_OAUTH_ISSUER" $root.Values.publicUrl -}}{{- end -}}
 {{- if has $service (list "controller" "management" "rollout-engine") -}}
@@ -122,6 +126,7 @@ capabilities: { drop: [ALL] }
 {{- if eq $root.Values.storage.kind "s3" -}}
 {{- $_ := set $settings "HARRIER_S3_ENDPOINT" $root.Values.storage.s3.endpoint -}}
 {{- $_ := set $settings "HARRIER_S3_BUCKET" $root.Values.storage.s3.bucket -}}
+{{- with $root.Values.storage.s3.publicEndpoint -}}{{- $_ := set $settings "HARRIER_S3_PUBLIC_ENDPOINT" . -}}{{- end -}}
 {{- else -}}
 {{- $_ := set $settings "HARRIER_STORAGE_DIR" "/var/lib/harrier" -}}
 {{- end -}}

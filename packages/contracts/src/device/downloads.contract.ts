@@ -20,7 +20,7 @@ const common = {
 const bytes = {
   ...common,
   success: deviceOk,
-  otherSuccess: { 206: "The requested ranges" },
+  otherSuccess: { 206: "The requested ranges", 302: "A link into the bucket, which is good for a short time" },
   responseType: "application/octet-stream",
   errors: [
     "entityNotFound",

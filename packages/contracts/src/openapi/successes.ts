@@ -26,6 +26,8 @@ export function successesOf(row: Route, surface: Surface): Record<string, ZodOpe
 
 function success(description: string, status: number, row: Route, surface: Surface): ZodOpenApiResponseObject {
   const text = `${description.charAt(0).toUpperCase()}${description.slice(1)}`;
+  if (status === 302)
+    return { description: text, headers: { Location: { description: "The link", schema: { type: "string", format: "uri" } } } };
   return { description: text, ...(status === 204 ? {} : contentOf(row, status, surface)) };
 }
 

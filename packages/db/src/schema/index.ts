@@ -1,4 +1,5 @@
 import { createDatabase } from "../database.ts";
+import { unsuitableText } from "../text-support.ts";
 import { migrate, type ServiceSchema } from "./migrate.ts";
 import { applyFunctions, applyViews } from "./objects.ts";
 
@@ -6,8 +7,13 @@ export { migrate, type ServiceSchema } from "./migrate.ts";
 export { checkNeeds } from "./needs.ts";
 export { applyFunctions, applyViews } from "./objects.ts";
 
-/** Applies migrations, then functions, then views, before a service does anything else. Files that are already applied are left alone. */
+/**
+ * Applies migrations, then functions, then views, before a service does anything else. Files that are already applied are left alone. A database that
+ * cannot hold Harrier's text is refused before that: one that was set up by hand has been seen by nobody else.
+ */
 export async function prepareSchema(service: ServiceSchema): Promise<void> {
+  const unsuitable = await unsuitableText(service.pool);
+  if (unsuitable !== undefined) throw new Error(unsuitable);
   await migrate(service);
   await applyFunctions(service);
   await applyViews(service);

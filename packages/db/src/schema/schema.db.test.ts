@@ -120,6 +120,22 @@ test("a published view that would lose or change a column is refused, with the r
   await expect(views()).rejects.toThrow(/views s\d+\/b\.sql: column "nothing" does not exist/);
 });
 
+test("a database that does not fold case is refused before anything is made in it, also by a service that was started alone", async () => {
+  const name = `unsuitable_${process.pid}`;
+  await db.pool.query(`create database ${name} template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'`);
+  const url = new URL(fresh.url);
+  url.pathname = `/${name}`;
+  try {
+    migration("0001_first.sql", "-- expand\ncreate table a (x int);\n");
+    await expect(migrateDatabase(url.href, { schema: "public", folder })).rejects.toThrow("ctype C does not fold the case");
+    const other = createDatabase({ url: url.href, applicationName: "db-test" });
+    expect((await other.pool.query("select from pg_class where relnamespace = 'public'::regnamespace")).rows).toEqual([]);
+    await other.close();
+  } finally {
+    await db.pool.query(`drop database ${name}`);
+  }
+});
+
 test("missing views of other services are named", async () => {
   await db.pool.query(`create view ${schema}.a_v1 as select 1 as x`);
   const needs = [

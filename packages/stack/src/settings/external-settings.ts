@@ -6,6 +6,8 @@ export interface S3Settings {
   accessKey: string;
   secretKey: string;
   bucket: string;
+  /** The address at which devices reach the store. */
+  publicEndpoint?: string;
 }
 
 /** The message broker of devices that speak DMF. */
@@ -24,6 +26,7 @@ export const s3Names = {
   secretKey: "HARRIER_S3_SECRET_KEY",
   bucket: "HARRIER_S3_BUCKET",
 };
+export const s3PublicName = "HARRIER_S3_PUBLIC_ENDPOINT";
 export const amqpNames = { url: "HARRIER_AMQP_URL", managementUrl: "HARRIER_AMQP_MANAGEMENT_URL" };
 
 /** Reads the brokers of Kafka, without blanks. */
@@ -39,14 +42,24 @@ export function readBrokers(text: string | undefined): string | undefined {
 export function readS3(value: Value): S3Settings | undefined {
   const found = Object.entries(s3Names).map(([key, name]) => ({ key, name, text: value(name) }));
   const first = found.find(({ text }) => text !== undefined);
-  if (first === undefined) return undefined;
+  const publicEndpoint = value(s3PublicName);
+  if (first === undefined) {
+    if (publicEndpoint !== undefined) throw new StartError(`${s3PublicName} is given, but ${s3Names.endpoint} is not`);
+    return undefined;
+  }
   const missing = found.find(({ text }) => text === undefined);
   if (missing !== undefined)
     throw new StartError(`${missing.name} is missing: ${first.name} is given, and S3 needs ${Object.values(s3Names).join(", ")}`);
   const s3 = Object.fromEntries(found.map(({ key, text }) => [key, text])) as unknown as S3Settings;
-  if (!URL.canParse(s3.endpoint) || !/^https?:$/.test(new URL(s3.endpoint).protocol))
-    throw new StartError(`HARRIER_S3_ENDPOINT must be a URL like http://127.0.0.1:9000, not "${s3.endpoint}"`);
-  return s3;
+  checkEndpoint(s3Names.endpoint, s3.endpoint);
+  if (publicEndpoint === undefined) return s3;
+  checkEndpoint(s3PublicName, publicEndpoint);
+  return { ...s3, publicEndpoint };
+}
+
+function checkEndpoint(name: string, text: string): void {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new StartError(`${name} must be a URL like http://127.0.0.1:9000, not "${text}"`);
 }
 
 /** Reads the addresses of the message broker: both of ours, or none. */

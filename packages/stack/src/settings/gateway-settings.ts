@@ -17,6 +17,7 @@ const concurrencyNames = [
 ];
 const drainNames = ["HARRIER_DRAIN_MS", "HARRIER_DRAIN_TRANSFERS_MS"];
 const consoleName = "HARRIER_CONSOLE";
+const shareName = "HARRIER_OTLP_RATIO";
 /** The list of issuers may also be given as the path of a file. */
 export const issuersName = "HARRIER_OIDC_ISSUERS";
 const failureNames = ["ACCOUNT", "USER", "ADDRESS", "ADDRESS_DEVICES"].map((whose) => `HARRIER_SIGN_IN_FAILURES_${whose}`);
@@ -33,6 +34,7 @@ const numbers: readonly { names: readonly string[]; what: string }[] = [
 export const gatewayNames = [
   "HARRIER_PUBLIC_URL",
   consoleName,
+  shareName,
   "HARRIER_CERTIFICATE_HEADERS",
   issuersName,
   ...addressLists,
@@ -55,6 +57,8 @@ export function readGateway(value: Value): Record<string, string> {
     if (what !== undefined && !/^\d{1,9}$/.test(text)) throw new StartError(`${name} must be ${what}, not "${text}"`);
     if (name === "HARRIER_HTTPS_PORT" && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535))
       throw new StartError(`${name} must be a port, not "${text}"`);
+    if (name === shareName && !/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text))
+      throw new StartError(`${name} must be a number from 0 to 1, not "${text}"`);
     if (name === "HARRIER_PUBLIC_URL" && !/^https?:\/\/[^\s]+$/.test(text))
       throw new StartError(`HARRIER_PUBLIC_URL must be a URL like https://updates.example.com, not "${text}"`);
     if (name === issuersName && !isJsonList(text))

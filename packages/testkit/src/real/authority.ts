@@ -77,7 +77,7 @@ export class Authorities {
     return this.#authority(parent.issue(name, "authority"));
   }
 
-  selfSigned(name: string, kind: "device" | "authority" = "device"): Pair {
+  selfSigned(name: string, kind: "device" | "authority" | "server" = "device"): Pair {
     const [key, cert] = [this.#file(), this.#file()];
     const made = ["-x509", "-days", "30", "-extensions", kind, "-out", cert];
     this.#openssl("req", ...this.#newKey(name, key), ...made);

@@ -9,7 +9,9 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "io.update.action.proof_changed.v1": "A device proves what it runs, or does not",
   "io.update.action.silence_changed.v1": "A device falls silent in an update, or speaks again",
   "io.update.action.retry_changed.v1": "An update is tried again",
+  "io.update.action.deleted.v1": "A closed or scheduled update is removed",
   "io.update.rollout.created.v1": "A rollout is created",
+  "io.update.rollout.changed.v1": "A rollout's name or description changes",
   "io.update.rollout.status_changed.v1": "The status of a rollout changes",
   "io.update.rollout.deleted.v1": "A rollout is deleted",
   "io.update.rollout_group.created.v1": "A group of a rollout is created",
@@ -25,4 +27,5 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "io.update.software_module.changed.v1": "A module changes",
   "io.update.software_module.deleted.v1": "A module is deleted",
   "io.update.webhook.disabled.v1": "The deliveries of a webhook end",
+  "io.update.webhook.events_skipped.v1": "A webhook misses events that are not kept any more",
 };
