@@ -9,7 +9,8 @@ language sql immutable parallel safe as 'select action_bucket(p_status, p_force_
 -- still runs, and makes the fleets due that they are about. One replica does it at a time. Returns how many rows it has read, p_limit if more are left.
 -- A row may tell of thousands of actions, so rows are not kept for the sums, a page ends at a megabyte, and the text of a row is not parsed if it has no
 -- inactive action, as most reports, or if its first one is new and scheduled: then all are, because a row tells of what one statement has created.
--- A success that turns out to be none is taken back, in the month in which it does.
+-- A success that turns out to be a failure counts no more in the month in which it came: each action counts once, as it has ended last (contract
+-- management.md §10.6).
 create or replace function fold_monthly_counts(p_limit int) returns int
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -24,8 +25,8 @@ begin
            case o.type when 'io.update.target.created.v1' then json_array_length(o.items) else 0 end as targets_created,
            case o.type when 'io.update.target.deleted.v1' then json_array_length(o.items) else 0 end as targets_deleted,
            case o.type when 'io.update.action.created.v1' then json_array_length(o.items) else 0 end as actions_created,
-           e.finished, e.error, e.canceled, o.page_rows,
-           case when e.failures and o.common ->> 'rolloutId' is not null then o.items end as failed, o.common, o.at
+           e.finished, e.error, e.canceled, e.taken_back, o.page_rows,
+           case when e.error > 0 and o.common ->> 'rolloutId' is not null then o.items end as failed, o.common, o.at
       from (select * from (
               select x.*, row_number() over page as n, sum(pg_column_size(x.items)) over page as bytes, count(*) over () as page_rows
                 from (select * from outbox x
@@ -34,29 +35,31 @@ begin
               window page as (order by x.txid, x.id)) y
              where y.n = 1 or y.bytes <= 1000000) o
       left join lateral (
-        select count(*) filter (where i.bucket = 2) - count(*) filter (where i.before = 2) as finished,
-               count(*) filter (where i.bucket = 3) - count(*) filter (where i.before = 3) as error,
-               count(*) filter (where i.bucket = 4) - count(*) filter (where i.before = 4) as canceled,
-               coalesce(bool_or(i.bucket = 3), false) as failures
+        select count(*) filter (where i.bucket = 2) as finished, count(*) filter (where i.bucket = 3) as error,
+               count(*) filter (where i.bucket = 4) as canceled,
+               array_agg(coalesce(to_timestamp(i.claimed / 1000.0), o.at)) filter (where i.was = 2) as taken_back
           from (select action_bucket((a.item ->> 4)::smallint, (a.item ->> 6)::smallint) as bucket,
-                       action_bucket((a.item ->> 3)::smallint, (a.item ->> 6)::smallint) as before
+                       action_bucket((a.item ->> 3)::smallint, (a.item ->> 6)::smallint) as was, (a.item ->> 13)::bigint as claimed
                   from json_array_elements(case when o.type in ('io.update.action.created.v1', 'io.update.action.status_changed.v1',
                                                                 'io.update.action.proof_changed.v1', 'io.update.action.silence_changed.v1',
                                                                 'io.update.action.retry_changed.v1')
                                                  and o.items::text like '%, false, %'
-                                                 and o.items::text !~ '^\[\[\d+, "[^"]*", 1, null, 8, ' then o.items end) as a (item)
-                 where action_ended((a.item ->> 4)::smallint, (a.item ->> 6)::smallint)) i
-         where i.bucket <> i.before
+                                                 and o.items::text !~ '^\[\[\d+, "[^"]*", 1, null, 8, ' then o.items end) as a (item)) i
+         where i.bucket in (2, 3, 4) and i.bucket <> i.was
       ) e on true
+  ), happened as (
+    select tenant_id, month, targets_created, targets_deleted, actions_created, finished, error, canceled from part
+     where counts and (targets_created > 0 or targets_deleted > 0 or actions_created > 0 or finished + error + canceled > 0)
+    union all
+    select p.tenant_id, date_trunc('month', t.at at time zone 'UTC')::date, 0, 0, 0, -1, 0, 0
+      from part p cross join lateral unnest(p.taken_back) as t (at) where t.at >= f.began_at
   ), counted as (
     insert into monthly_counts as c (tenant_id, month, targets_created, targets_deleted, actions_created, actions_finished, actions_error,
                                      actions_canceled)
-    select p.tenant_id, p.month, sum(p.targets_created), sum(p.targets_deleted), sum(p.actions_created),
-           sum(p.finished), sum(p.error), sum(p.canceled)
-      from part p
-      join management.tenants_v1 t on t.tenant_id = p.tenant_id and t.status <> 'deleting'
-     where p.counts and (p.targets_created > 0 or p.targets_deleted > 0 or p.actions_created > 0 or p.finished <> 0 or p.error <> 0
-                          or p.canceled <> 0)
+    select h.tenant_id, h.month, sum(h.targets_created), sum(h.targets_deleted), sum(h.actions_created), sum(h.finished), sum(h.error),
+           sum(h.canceled)
+      from happened h
+      join management.tenants_v1 t on t.tenant_id = h.tenant_id and t.status <> 'deleting'
      group by 1, 2
     on conflict (tenant_id, month) do update
        set targets_created = c.targets_created + excluded.targets_created, targets_deleted = c.targets_deleted + excluded.targets_deleted,
@@ -74,10 +77,10 @@ begin
   select case when count(*) < max(page_rows) then p_limit else count(*) end,
          (select json_agg(json_build_array(p.tenant_id, p.common -> 'rolloutId', p.common -> 'rolloutGroupId',
                                            (extract(epoch from p.at) * 1000)::bigint, a.item -> 0, a.item -> 1, a.item -> 8,
-                                           -- A report without messages of the device has one of the server, which says nothing; what the
-                                           -- server itself ends, because a success is not proven or a device is given up, has a reason.
-                                           case when a.item -> 9 ->> 0 not like 'Update Server: %' then a.item -> 9 -> 0
-                                                when a.item -> 12 ->> 'reason' is not null then to_json(substr(a.item -> 9 ->> 0, 16)) end))
+                                           -- A report without messages of the device has one of the server, which says nothing; what the server
+                                           -- itself ends, because a success is not proven or a device is given up, has a reason.
+                                           case when a.item -> 12 ->> 'reason' is not null or a.item -> 9 ->> 0 not like 'Update Server: %'
+                                                then a.item -> 9 -> 0 end))
             from part p
             join management.tenants_v1 t on t.tenant_id = p.tenant_id and t.status <> 'deleting'
             cross join lateral json_array_elements(p.failed) as a (item)

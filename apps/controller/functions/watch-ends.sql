@@ -127,7 +127,9 @@ begin
                      'proof', (array['proving', 'proven', 'unproven', 'refuted', 'void'])[e.ending + 1],
                      'by', case when e.ending is not null then (array['none', 'attributes', 'runningVersion', 'alive', 'person'])[e.by + 1] end,
                      'silent', case when e.verdict = 'silence' then true end, 'reason', e.reason,
-                     'attempt', (e.a).attempt, 'nextAttemptAt', floor(extract(epoch from e.retry_at) * 1000)::bigint))) as item
+                     'attempt', (e.a).attempt, 'nextAttemptAt', floor(extract(epoch from e.retry_at) * 1000)::bigint)),
+                   -- when the success came that counts no more (functions/insights.sql)
+                   case when e.status = 0 and e.to_status <> 0 then (extract(epoch from (e.w).claimed_at) * 1000)::bigint end) as item
             from ended e) i
     left join management.distribution_sets_v1 n on n.tenant_id = p_tenant and n.id = i.set_id
    group by i.type, i.set_id, i.rollout_id, i.group_id, i.initiated_by;

@@ -1,4 +1,4 @@
-import { every, type Job } from "@harrier/jobs";
+import { every, type Job, type NodeStatus, nodeStatusJob } from "@harrier/jobs";
 import type { Refusals } from "./incoming/refusals.ts";
 import type { Tenants } from "./tenants.ts";
 
@@ -6,13 +6,17 @@ interface Deps {
   readonly tenants: Tenants;
   readonly send: () => Promise<boolean>;
   readonly refusals: Refusals;
+  readonly nodeStatus: NodeStatus;
 }
 
 /** Services start in any order: controller may not answer yet, or not read what management is still to make. */
 const graceMs = 10_000;
 
+export type JobName = keyof typeof jobs;
+
 /** All background jobs of dmf. Messages that come in are no job: the broker brings them. */
 export const jobs = {
+  "node-status": nodeStatusJob,
   tenants: every<Pick<Deps, "tenants">>({
     does: "Connects to the virtual hosts of the tenants that have enabled DMF.",
     runs: "every replica",

@@ -1,11 +1,23 @@
-import { createJobs } from "@harrier/jobs";
+import { fileURLToPath } from "node:url";
+import { createJobs, type Jobs } from "@harrier/jobs";
 import { createClient, parseKeys } from "@harrier/rpc";
-import { backgroundWork, createHttp, createMetrics, drainOf, faultPoint, type Log, type Stoppable, tlsOf } from "@harrier/service";
+import {
+  backgroundWork,
+  createHttp,
+  createMetrics,
+  describeNode,
+  drainOf,
+  faultPoint,
+  type Log,
+  type Stoppable,
+  tlsOf,
+} from "@harrier/service";
 import type { DmfConfig } from "./config.ts";
 import { Refusals } from "./incoming/refusals.ts";
-import { jobs as jobList } from "./jobs.ts";
+import { type JobName, jobs as jobList } from "./jobs.ts";
 import { createMessageMetrics } from "./message-metrics.ts";
 import { createSender } from "./outgoing/send-messages.ts";
+import { tellProcess } from "./tell-process.ts";
 import { Tenants } from "./tenants.ts";
 
 /** Builds the whole service and starts it; returns what has to be stopped. */
@@ -43,7 +55,9 @@ export async function startDmf(config: DmfConfig, log: Log): Promise<readonly St
     log,
     fault: faultPoint,
   });
-  const jobs = createJobs(jobList, { tenants, send, refusals }, { log, registry: metrics.registry });
+  const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
+  const nodeStatus = tellProcess(controller, node, () => jobs.states());
+  const jobs: Jobs<JobName> = createJobs(jobList, { tenants, send, refusals, nodeStatus }, { log, registry: metrics.registry });
   // ready once controller has answered; a broker that is away makes no replica worse than another
   const readiness = { controller: async () => tenants.known || "controller has not answered which tenants there are" };
   const metricsPort = config.HARRIER_METRICS_PORT;

@@ -52,6 +52,35 @@ export async function forgetNode(db: Queryable, id: string): Promise<void> {
   await run(db, leave, [id]);
 }
 
+/** What a process without a schema says of itself, by gRPC. */
+export interface GuestNote extends Omit<NodeNote, "service" | "outboxWaitingSince" | "jobs"> {
+  /** It ends in order. */
+  readonly leaves: boolean;
+  readonly jobs: readonly GuestJob[];
+}
+
+interface GuestJob {
+  readonly name: string;
+  readonly lastRunAt?: number | undefined;
+  readonly failures: number;
+  readonly lastError?: string | undefined;
+  readonly lastErrorAt?: number | undefined;
+  readonly backlog?: number | undefined;
+}
+
+/** A service has some ten jobs; what says more is none of this release, and is cut. */
+const maxGuestJobs = 100;
+
+/** Records that a process of a service without a schema is there, or forgets one that ends in order (contract console.md, M24). */
+export async function noteGuest(db: Queryable, service: string, { leaves, jobs, ...node }: GuestNote): Promise<void> {
+  if (leaves) return forgetNode(db, node.id);
+  // a message has members beside these, which say which of the optional ones are there
+  const states = jobs.slice(0, maxGuestJobs).map(({ name, lastRunAt, failures, lastError, lastErrorAt, backlog }) => {
+    return { name, lastRunAt, failures, lastError, lastErrorAt, backlog };
+  });
+  await noteNode(db, { ...node, service, jobs: states }, { ownSchema: false });
+}
+
 interface NodeStatusOptions {
   readonly db: Queryable;
   readonly node: Pick<NodeNote, "id" | "host" | "version" | "startedAt">;

@@ -35,7 +35,8 @@ interface PlainItem {
 
 /**
  * One element of `items` in an action-events row. It is an array to stay small, because a chunk of a rollout carries thousands. [actionId,
- * controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus, safety?]
+ * controllerId, sequence, previousStatus, status, active, forceType, weight, code, messages, occurredAt, entryStatus, safety?, claimedAt?]; the last one is
+ * for the owner of the outbox alone.
  */
 type ActionItem = readonly [
   number,
@@ -51,6 +52,7 @@ type ActionItem = readonly [
   number,
   number,
   (Readonly<Record<string, unknown>> | null)?,
+  (number | null)?,
 ];
 
 const chosenPerItem: ReadonlySet<string> = new Set([

@@ -53,6 +53,7 @@ export const callers: { readonly [S in ProtoServiceName]: Readonly<Record<Method
     switchThingAutoConfirm: { dmf: "itself" },
     readDeviceMessages: { dmf: "itself" },
     recordRefusals: { dmf: "itself" },
+    noteProcess: { dmf: "itself" },
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: { management: "person" },

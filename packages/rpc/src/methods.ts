@@ -50,6 +50,7 @@ export const methods = {
     readDeviceMessages: "idempotent",
     // a repetition would count twice
     recordRefusals: "once",
+    noteProcess: "idempotent",
   },
   "harrier.controller.v1.TargetsService": {
     createTargets: "command",

@@ -1,9 +1,11 @@
 import { type EventPage, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
+import { accessBuilder } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { call, dialects, refused, urlOf } from "../support/call.ts";
 import { baseUrl, credentials } from "../support/http.ts";
 import { inOwnTenant } from "../support/tenants.ts";
+import { eventually } from "../support/wait.ts";
 
 interface Sent {
   event: string;
@@ -53,6 +55,24 @@ describe.each(dialects)("events, %s", (dialect) => {
     expect(subjects(await read({ after: next, types: "io.update.target.created.v1" }))).toEqual([`targets/${controllerId}`]);
     await refused(r.events.list, dialect, { query: { after: "nonsense" } }, [400, "repo.constraintViolation"]);
     await refused(r.events.list, dialect, { query: { types: "nonsense" } }, [400, "repo.constraintViolation"]);
+  });
+
+  it("extensions: a caller without READ_REPOSITORY reads no events of sets and modules, and all others", async () => {
+    const { auth } = await accessBuilder(dialect).user(["READ_TARGET", "READ_ROLLOUT"]);
+    const { next } = await read({});
+    const set = await build.set();
+    const { controllerId } = await build.target();
+    const readAs = async (headers: { auth?: string }) =>
+      (await call<EventPage>(r.events.list, dialect, { query: { after: next, wait: 10 }, ...headers })).json;
+    const bySubject = (page: EventPage) => subjects(page).filter((subject) => /^(distributionsets|targets)\//.test(subject ?? ""));
+    const both = [`distributionsets/${set.id}`, `targets/${controllerId}`];
+    await eventually(
+      async () =>
+        bySubject(await readAs({}))
+          .toSorted()
+          .join() === both.join(),
+    );
+    expect(subjects(await readAs({ auth }))).toEqual([`targets/${controllerId}`]);
   });
 
   it("console M07: a stream tells events as they happen, goes on behind the last one, and ends by itself", async () => {

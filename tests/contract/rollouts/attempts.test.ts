@@ -1,4 +1,4 @@
-import { routeTable as r } from "@harrier/contracts";
+import { type RolloutInsights, type RolloutReport, routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
@@ -110,6 +110,12 @@ describe.each(dialects)("attempts, %s", (dialect) => {
     await device(first).feedback((await nextAttempt(first, failed)).id, success);
     await become(id, "finished");
     await counts(id, { finished: 2 });
+    const one = { params: { rolloutId: id } };
+    const { groupInsights } = (await call<RolloutInsights>(r.rollouts.insights, dialect, one)).json;
+    expect(groupInsights.map((group) => group.targetsPerStatusAndCode)).toEqual([{ finished: { none: 2 } }]);
+    const { groupReports } = (await call<RolloutReport>(r.rollouts.report, dialect, one)).json;
+    expect(groupReports.map((group) => group.targetsPerStatus)).toEqual([{ finished: { none: ids } }]);
+    expect((await call(r.rollouts.reportCsv, dialect, one)).text.split("\r\n")).toHaveLength(ids.length + 2);
   });
 
   it("beyond 3.8 where the policy counts them as errors, those who wait stop the rollout", async () => {

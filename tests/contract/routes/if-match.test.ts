@@ -12,7 +12,7 @@ const demanding = routes.filter((route) => takesIfMatch(route) && route.interfac
 const readWith: Readonly<Record<string, string>> = { "roles.replaceScopes": "roles.get" };
 /** The GET of the entity: what is decided about it, or set on it, has a path of its own below. */
 const readOf = ({ id, path }: Route) => {
-  const entity = path.replace(/(\/autoAssignDS)?\/(approve|deny)$|\/autoAssignDS$/, "");
+  const entity = path.replace(/(\/autoAssignDS)?\/(approve|deny)$|\/(autoAssignDS|confirmation|password)$/, "");
   return routes.find((route) => (readWith[id] ? route.id === readWith[id] : route.method === "GET" && route.path === entity)) as Route;
 };
 /** What can be done but once: a decision. */
@@ -26,9 +26,20 @@ it("ADR 40 decisions, and what a filter assigns, take If-Match", () => {
   ]);
 });
 
+/** They replace nothing that was read: they add or hand over something, or begin or end something, and can be repeated. */
+const commands = [
+  ...["artifactUploads.sendPart", "distributionSetTags.assignByPut", "messaging.setPasswords", "targetTags.assignByPut"],
+  ...["targetGroups.assign", "targetGroups.assignByQuery", "targetGroups.assignTo", "targetGroups.assignToByQuery"],
+];
+
+it("ADR 40 every PUT takes If-Match, but commands that overwrite nothing", () => {
+  const puts = routes.filter((route) => route.interface === "management" && route.method === "PUT" && !takesIfMatch(route));
+  expect(puts.map(({ id }) => id).sort()).toEqual(commands.toSorted());
+});
+
 it("ADR 40 every entity that is read alone and replaced or deleted takes If-Match, but those without a revision of their own", () => {
   const withoutRevision =
-    /^(artifacts|artifactUploads|operations|actions|me|messaging)\.|^configs.delete$|deleteMetadata$|Action$|AutoConfirm|Mandatory|Optional/;
+    /^(artifacts|artifactUploads|operations|actions|me|messaging)\.|^configs.delete$|deleteMetadata$|cancelAction$|AutoConfirm|Mandatory|Optional/;
   const editable = routes.filter(({ id, method, path, interface: of }) => {
     const single = of === "management" && (method === "PUT" || method === "DELETE") && !withoutRevision.test(id);
     return single && routes.some((other) => other.method === "GET" && other.path === path && other.query === undefined);

@@ -131,6 +131,10 @@ export const outcomes: Readonly<Record<string, Outcome>> = {
   // A policy is of the tenant and names no target.
   "safetyPolicies.list": "open",
   "safetyPolicies.get": "open",
+  // Monthly figures are kept for all targets together.
+  "insights.monthlyTargets": "forbidden",
+  "insights.monthlyRollouts": "forbidden",
+  "insights.monthlyActions": "forbidden",
   "insights.currentTargets": "none counted",
   "insights.currentRollouts": "none counted",
   "insights.topInstalled": "no name",
@@ -190,7 +194,7 @@ export const withoutTargets: readonly string[] = [
   "distributionSets.createMetadata",
   ...named("targetTags", "list create get update delete"),
   // These figures are about the tenant as a whole, as its quotas are.
-  ...named("insights", "dataTraffic artifactStorage monthlyTargets"),
+  ...named("insights", "dataTraffic artifactStorage"),
 ];
 
 /**
@@ -221,7 +225,6 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...named("configs", "list schema get put putMany delete"),
   ...named("safetyPolicies", "create update delete"),
   ...named("quotas", "list get"),
-  ...named("insights", "monthlyRollouts monthlyActions"),
   ...named("messaging", "status setPasswords enableDmf enableDmfWithGeneratedPasswords enableSie"),
   ...named("userinfo", "get"),
   ...named("permissions", "list"),

@@ -1,3 +1,4 @@
+import type { SystemStatusView } from "@harrier/contracts";
 import { faultPoints } from "@harrier/service";
 import type { RunningService } from "@harrier/stack";
 import { eventually, uniqueName } from "@harrier/testkit";
@@ -55,6 +56,23 @@ async function hostsOf(replica: RunningService, state: string): Promise<number> 
 
 /** What is left when replicas of dmf and the broker are killed; it comes last, because connections of other tests end with the broker. */
 export function faultsOfMessaging(): void {
+  test("console M24 replicas of dmf are part of the system's status, with their jobs, also after one was killed", async () => {
+    const replicas = async () => {
+      const { nodes } = await admin.get<SystemStatusView>("system/status");
+      return nodes.filter(({ service, up }) => service === "dmf" && up);
+    };
+    await eventually(async () => expect((await replicas()).length).toBeGreaterThanOrEqual(2), limitMs);
+    const before = await replicas();
+    for (const { version, jobs } of before) {
+      expect(version).toMatch(/^\d+\.\d+\.\d+/);
+      expect(jobs.map(({ name }) => name).sort()).toEqual(["messages", "node-status", "refusals", "tenants"]);
+    }
+    stack.kill("dmf", 0, "SIGKILL");
+    // the killed one is not told of as gone before 90 s, so the new one comes beside it
+    const known = new Set(before.map(({ id }) => id));
+    await eventually(async () => expect((await replicas()).filter(({ id }) => !known.has(id))).toHaveLength(1), limitMs);
+  });
+
   test("when the broker is cut off for the replica that sends alone, the other one sends", async () => {
     const backend = await connectBackend(url, { exchange });
     try {

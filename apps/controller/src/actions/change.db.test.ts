@@ -39,7 +39,8 @@ async function assign(target: number, setId: number, change: Partial<AssignmentI
 
 const cancel = (controllerId: string, actionId: number, force = false) =>
   fixture.actions.cancelAction({ controllerId, actionId, force }, contextOf());
-const force = (controllerId: string, actionId: number) => fixture.actions.forceAction({ controllerId, actionId }, contextOf());
+const force = (controllerId: string, actionId: number) =>
+  fixture.actions.forceAction({ controllerId, actionId, ifRevisions: [] }, contextOf());
 
 test("a cancellation waits for the device; a second one, and a force quit too early, are rejected", async () => {
   const { controllerId, actionId, target } = await newAction();
@@ -107,8 +108,23 @@ test("unknown actions, those of another target and those out of scope are not fo
   await expect(fixture.actions.cancelAction({ controllerId, actionId, force: false }, limited)).rejects.toMatchObject({
     info: { type: "Target" },
   });
-  await expect(fixture.actions.forceAction({ controllerId, actionId }, limited)).rejects.toMatchObject({ info: { type: "Target" } });
+  await expect(fixture.actions.forceAction({ controllerId, actionId, ifRevisions: [] }, limited)).rejects.toMatchObject({
+    info: { type: "Target" },
+  });
   expect(await readAction(fixture, other.actionId)).toMatchObject({ status: RUNNING, revision: 1 });
+});
+
+test("whoever demands a revision changes the action that was read, and no other; what is not there says so", async () => {
+  const { controllerId, actionId } = await newAction();
+  const forceAt = (ifRevisions: number[], id = actionId) =>
+    fixture.actions.forceAction({ controllerId, actionId: id, ifRevisions }, contextOf());
+  await expect(forceAt([2, 3])).rejects.toMatchObject({ code: "entityChanged" });
+  expect(await readAction(fixture, actionId)).toMatchObject({ revision: 1 });
+  await expect(forceAt([1], 999_999)).rejects.toMatchObject({ code: "entityNotFound", info: { type: "Action" } });
+  await expect(forceAt([1], (await newAction()).actionId)).rejects.toMatchObject({ code: "stateNotFound" });
+  const both = await Promise.allSettled([forceAt([1]), forceAt([1])]);
+  expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  expect(await readAction(fixture, actionId)).toMatchObject({ revision: 2 });
 });
 
 const forceTypeOf = async (id: number) =>

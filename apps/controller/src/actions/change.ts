@@ -3,6 +3,7 @@ import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { CallContext, CancelActionRequest, ForceActionRequest } from "@harrier/rpc";
 import { storableId } from "../device.ts";
 import { scopeOf } from "../targets/targets.ts";
+import { actionAsRead } from "./as-read.ts";
 import { type ChangeOutcome, forceAction as switchToForced, cancelAction as writeCancel } from "./change.sql.ts";
 
 interface Deps {
@@ -28,15 +29,8 @@ export async function forceAction(deps: Deps, request: ForceActionRequest, ctx: 
   const { tenantId, tenant, subject } = ctx.principal;
   const scope = scopeOf(ctx, "UPDATE_TARGET");
   const id = storableId(request.actionId);
-  const row = await runOne(deps.db.pool, switchToForced, [
-    tenantId,
-    tenant,
-    request.controllerId,
-    id,
-    scope,
-    subject,
-    ctx.traceparent ?? null,
-  ]);
+  const values = [tenantId, tenant, request.controllerId, id, scope, subject, ctx.traceparent ?? null] as const;
+  const row = await actionAsRead(deps, { request, ctx }, (db) => runOne(db, switchToForced, [...values]));
   return check(row?.outcome, request);
 }
 

@@ -132,7 +132,7 @@ test("a cancellation affects one action only; a cancelled action is offered by w
   const [a, b] = [await assign(target, 100), await assign(target, 102)];
   for (const force of [false, true]) await fixture.actions.cancelAction({ controllerId: `d${target}`, actionId: b, force }, contextOf());
   expect(await standing(target)).toEqual([updateStatus.pending, 100, 101]);
-  await fixture.actions.forceAction({ controllerId: `d${target}`, actionId: a }, contextOf());
+  await fixture.actions.forceAction({ controllerId: `d${target}`, actionId: a, ifRevisions: [] }, contextOf());
   expect(await readAction(fixture, a)).toMatchObject({ status: RUNNING });
 });
 

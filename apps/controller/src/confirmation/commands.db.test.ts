@@ -31,6 +31,7 @@ const answer = (key: { controllerId: string; actionId: number }, confirmed: bool
   actionId: key.actionId,
   confirmed,
   details: [],
+  ifRevisions: [],
   ...more,
 });
 const confirm = (...requested: Parameters<typeof answer>) => fixture.actions.confirmAction(answer(...requested), contextOf());

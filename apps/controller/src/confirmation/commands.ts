@@ -1,6 +1,7 @@
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import type { ActivateAutoConfirmRequest, CallContext, ConfirmActionRequest, DeactivateAutoConfirmRequest } from "@harrier/rpc";
+import { actionAsRead } from "../actions/as-read.ts";
 import { storableId } from "../device.ts";
 import type { ConfirmationOutcome } from "../domain/confirmation.ts";
 import type { LimitsOf, MessageCount } from "../domain/quotas.ts";
@@ -23,7 +24,7 @@ export async function confirmAction(deps: Deps & { limits: LimitsOf }, request: 
   const { confirmed, code = null, details } = request;
   const messages = confirmationMessages({ answer: confirmed ? "confirmed" : "denied", code, details });
   const limits = deps.limits(principal.tenantId);
-  const row = await runOne(deps.db.pool, callConfirmAction, [
+  const values = [
     principal.tenantId,
     principal.tenant,
     request.controllerId,
@@ -36,7 +37,8 @@ export async function confirmAction(deps: Deps & { limits: LimitsOf }, request: 
     principal.subject,
     scopeOf(ctx, "UPDATE_TARGET"),
     ctx.traceparent ?? null,
-  ]);
+  ] as const;
+  const row = await actionAsRead(deps, { request, ctx }, (db) => runOne(db, callConfirmAction, [...values]));
   if (row?.outcome === "ok") return {};
   throw errorOf(row?.outcome, request, { messages: messages.length, limits });
 }

@@ -113,7 +113,7 @@ async function performOnAction(
         { device, actionId, feedback: { confirmation: step.answer, code: step.code ?? undefined, details: [] } },
       );
     case "force":
-      return actions.forceAction(one, contextOf());
+      return actions.forceAction({ ...one, ifRevisions: [] }, contextOf());
     default:
       return actions.cancelAction({ ...one, force: step.kind === "quit" }, contextOf());
   }

@@ -6,64 +6,11 @@ import { seedActions, seedTargets } from "../device.fixture.ts";
 import { anyStep } from "../domain/model.fixture.ts";
 import { idsOf, newTarget, perform, resetSwitches } from "../domain/system.fixture.ts";
 import { makePartitions } from "../maintenance/maintenance.ts";
-import { deps, due, fleet, fleetByHand, sql, system, useInsights } from "./insights.fixture.ts";
+import { deps, due, fleet, fleetByHand, foldAll, months, monthsByHand, sql, system, unfolded, useInsights } from "./insights.fixture.ts";
 import { eventsFoldedUntil, findMonthlyCounts, foldMonthlyCounts } from "./insights.sql.ts";
 import { countDueFleets } from "./insights.ts";
 
 useInsights();
-
-const unfolded = async (): Promise<number> =>
-  (await sql("select from outbox o, monthly_counts_folded f where (o.txid, o.id) > (f.txid, f.id)")).length;
-
-/** Folds until nothing is left: other databases of this server may have older transactions open for a moment. */
-async function foldAll(limit = 2_000): Promise<void> {
-  const step = async () => {
-    await runOne(system.fixture.db.pool, foldMonthlyCounts, [limit]);
-    return (await unfolded()) === 0;
-  };
-  await vi.waitUntil(step, { timeout: 20_000, interval: 1 });
-}
-
-interface Month {
-  month: string;
-  created: number;
-  finished: number;
-  error: number;
-  canceled: number;
-  targets: number;
-  gone: number;
-}
-const months = (): Promise<Month[]> =>
-  sql<Month>(`select to_char(month, 'YYYY-MM') as month, actions_created::int as created, actions_finished::int as finished,
-                     actions_error::int as error, actions_canceled::int as canceled, targets_created::int as targets, targets_deleted::int as gone
-                from monthly_counts where tenant_id = 1 order by month`);
-
-/** Counts the same from every event there is, one by one. */
-async function byHand(): Promise<Month[]> {
-  const events = await sql<{ month: string; type: string; items: unknown[][] }>(
-    "select to_char(at at time zone 'UTC', 'YYYY-MM') as month, type, items from outbox order by txid, id",
-  );
-  const found = new Map<string, Month>();
-  const ends = (status: number | null, force: number) =>
-    status === 0 || (status === 10 && force === 3) ? "finished" : status === 1 ? "error" : status === 4 ? "canceled" : undefined;
-  for (const { month, type, items } of events) {
-    const counts = found.get(month) ?? { month, created: 0, finished: 0, error: 0, canceled: 0, targets: 0, gone: 0 };
-    const name = type.replace(/^io\.update\./, "");
-    for (const item of items) {
-      if (name === "target.created.v1") counts.targets += 1;
-      else if (name === "target.deleted.v1") counts.gone += 1;
-      else if (name === "action.created.v1" || name === "action.status_changed.v1") {
-        const [, , , previous, status, , force] = item as number[] as [number, number, number, number | null, number, boolean, number];
-        if (name === "action.created.v1") counts.created += 1;
-        const ended = ends(status, force);
-        if (ended !== undefined && ends(previous, force) === undefined) counts[ended] += 1;
-      } else continue;
-      found.set(month, counts);
-    }
-  }
-  const something = ({ month: _month, ...counts }: Month) => Object.values(counts).some((n) => n > 0);
-  return [...found.values()].filter(something).sort((a, b) => (a.month < b.month ? -1 : 1));
-}
 
 describe("management 10.6 monthly counts", () => {
   test("whatever happens to targets and actions, in whatever pieces it is folded and however often a fold dies, they equal a count by hand", async () => {
@@ -92,7 +39,7 @@ describe("management 10.6 monthly counts", () => {
           }
         }
         await foldAll();
-        expect(await months()).toEqual(await byHand());
+        expect(await months()).toEqual(await monthsByHand());
         const [actions] = await sql<{ created: number; ended: number }>(
           "select count(*)::int as created, count(*) filter (where action_bucket(status, force_type) > 1)::int as ended from actions",
         );
@@ -101,7 +48,7 @@ describe("management 10.6 monthly counts", () => {
         expect(sum).toEqual(actions);
         await due();
         await countDueFleets(deps());
-        if ((await byHand()).length > 0) expect(await fleet()).toEqual(await fleetByHand());
+        if ((await monthsByHand()).length > 0) expect(await fleet()).toEqual(await fleetByHand());
       }),
       { numRuns: 40, interruptAfterTimeLimit: 15_000 },
     );

@@ -1,4 +1,4 @@
-import { type Database, run } from "@harrier/db";
+import { type Database, noteGuest, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Handlers } from "@harrier/rpc";
 import { type OutgoingDeps, readDeviceMessages } from "./outgoing.ts";
@@ -40,5 +40,10 @@ export function deviceMessagesHandlers(deps: DeviceMessagesDeps): Handlers<"harr
     switchThingAutoConfirm: (request, ctx) => switchThingAutoConfirm(deps, request, ctx),
     readDeviceMessages: (request) => whenReadable(() => readDeviceMessages(outgoing, request)),
     recordRefusals: (request) => recordRefusals(outgoing, request),
+    noteProcess: async (request) => {
+      // dmf owns no data, so its processes are rows of controller (contract console.md, M24)
+      await noteGuest(outgoing.db.pool, "dmf", request);
+      return {};
+    },
   };
 }

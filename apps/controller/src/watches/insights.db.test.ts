@@ -59,24 +59,25 @@ describe("beyond 1.4 insights and failures of what is watched", () => {
     expect(await failures()).toEqual([]);
     await fleet.shows(device, { sw_version: "1.2" });
     expect(await counted()).toEqual({ created: 1, finished: 0, error: 1 });
-    const message = "The device shows sw_version #.# instead of #.#: it fell back.";
+    const message = "Update Server: The device shows sw_version #.# instead of #.#: it fell back.";
     expect(await failures()).toEqual([{ code: null, message, n: 1, sample: [device] }]);
   });
 
-  test("a success that is not proven in time is taken back, too; in a later month, which has none then", async () => {
+  test("a success that is not proven in time is taken back, too, from the month in which it came", async () => {
     const { action, device } = await one({ proof: proof() });
     await fleet.report(device, action);
     await sql("update outbox set at = at - interval '40 days'");
+    await sql("update action_watches set claimed_at = claimed_at - interval '40 days'");
     expect(await counted()).toEqual({ created: 1, finished: 1, error: 0 });
     await fleet.later(action, 3_601);
     await fleet.settle();
     await counted();
     const months = await sql("select actions_finished::int as finished, actions_error::int as error from monthly_counts_v1 order by month");
     expect(months).toEqual([
-      { finished: 1, error: 0 },
+      { finished: 0, error: 0 },
       { finished: 0, error: 1 },
     ]);
-    expect(await failures()).toMatchObject([{ code: null, message: "The success was not proven in time.", n: 1 }]);
+    expect(await failures()).toMatchObject([{ code: null, message: "Update Server: The success was not proven in time.", n: 1 }]);
   });
 
   test("a device that is given up has failed; one that fails after its silence has failed with its own code", async () => {
@@ -95,7 +96,7 @@ describe("beyond 1.4 insights and failures of what is watched", () => {
     expect((await fleet.eventTypes(back.action)).at(-1)).toBe("silence_changed");
     expect(await counted()).toEqual({ created: 2, finished: 0, error: 2 });
     expect(await failures()).toMatchObject([
-      { code: null, message: "The device has not finished in time: given up.", sample: [gone.device] },
+      { code: null, message: "Update Server: The device has not finished in time: given up.", sample: [gone.device] },
       { code: -7, message: null, sample: [back.device] },
     ]);
   });

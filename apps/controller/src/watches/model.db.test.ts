@@ -1,18 +1,8 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
-import { HarrierError } from "@harrier/errors";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  brokenSequences,
-  type CommandsFixture,
-  commandsFixture,
-  contextOf,
-  countedProgress,
-  itemOf,
-  progressOf,
-  reservedSet,
-} from "../commands.fixture.ts";
-import { anyPolicy, anyStep, type Model, type Step, started, take } from "./model.fixture.ts";
+import { brokenSequences, type CommandsFixture, commandsFixture, countedProgress, progressOf } from "../commands.fixture.ts";
+import { anyPolicy, anyStep, type Model, started, take } from "./model.fixture.ts";
 import { watchedFleet } from "./watches.fixture.ts";
 
 /*
@@ -49,34 +39,6 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
   const fleet = watchedFleet(fixture);
   let last = 0;
 
-  async function perform(step: Step, n: number, actionId: number): Promise<unknown> {
-    const controllerId = `d${n}`;
-    switch (step.kind) {
-      case "report":
-        return fleet.report(controllerId, actionId, step.execution, step.result);
-      case "look":
-        return fleet.retrieve(controllerId, actionId);
-      case "poll":
-        return fleet.polls(n);
-      case "settle":
-        return fleet.settle();
-      case "shows":
-        return fleet.shows(controllerId, step.what === "else" ? { other: "1.3" } : { sw_version: step.what === "new" ? "1.3" : "1.2" });
-      case "runs":
-        return fleet.runs(controllerId, `set ${step.same ? setId : setId + 1}`, "1.0");
-      case "time":
-        return fleet.later(actionId, step.seconds);
-      case "person":
-        return fleet.prove(controllerId, actionId, step.proven).catch((error: unknown) => {
-          if (!(error instanceof HarrierError) || error.code !== "actionNotProving") throw error;
-        });
-      case "another": {
-        await fixture.actions.assignSet({ set: reservedSet(setId + 1), items: [itemOf(controllerId)], initiator: "admin" }, contextOf());
-        const { rows } = await fixture.db.pool.query("select max(id)::int as id from actions where target_id = $1", [n]);
-        return fleet.report(controllerId, rows[0].id);
-      }
-    }
-  }
   /** Of an action whose target has another one since, the target says nothing. */
   const alone = ({ assigned: _assigned, installed: _installed, updateStatus: _status, ...rest }: ReturnType<typeof stored>) => rest;
 
@@ -89,7 +51,7 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
       let model = started;
       for (const [i, step] of steps.entries()) {
         model = take(model, policy, step);
-        await perform(step, n, actionId);
+        await fleet.perform(step, { n, actionId, setId });
         const { outcome, asked: _asked, ...is } = await fleet.state(actionId);
         expect({ ...is, ended: Math.floor((outcome ?? 0) / 10) }, `step ${i}: ${JSON.stringify(step)}`).toEqual(stored(model));
         if (model.succeeded) break;
@@ -97,7 +59,7 @@ test("beyond 1.25 one step at a time: the service does with a watch what the mod
       // At last another action of the target is claimed, where this one is no longer open.
       if (!model.active && !model.succeeded) {
         model = take(model, policy, { kind: "another" });
-        await perform({ kind: "another" }, n, actionId);
+        await fleet.perform({ kind: "another" }, { n, actionId, setId });
         const {
           outcome,
           asked: _asked,

@@ -1,9 +1,11 @@
 import { type QuotaLimits, type ResolvedPolicy, tally, type WatchStage, watchStages } from "@harrier/contracts";
+import { HarrierError } from "@harrier/errors";
 import { cloudEventOf } from "@harrier/events";
-import { type CommandsFixture, chunkOf, contextOf, runGroup, seedMembers } from "../commands.fixture.ts";
+import { type CommandsFixture, chunkOf, contextOf, itemOf, reservedSet, runGroup, seedMembers } from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
 import { executions, results } from "../domain/transitions.ts";
 import { createLastPolls } from "../poll/last-polls.ts";
+import type { Step } from "./model.fixture.ts";
 import { settle } from "./settle.ts";
 
 /** A proof by one attribute, or by polls alone. */
@@ -52,7 +54,7 @@ export function watchedFleet(fixture: CommandsFixture) {
     );
     return rows.map((row) => cloudEventOf("controller", row, 0));
   }
-  return {
+  const fleet = {
     /** Stores the status of a rollout, as its engine does. */
     async rolloutIs(id: number, status: string): Promise<void> {
       const engine = fixture.database.db("rollout-engine").pool;
@@ -185,5 +187,37 @@ export function watchedFleet(fixture: CommandsFixture) {
     prove: (controllerId: string, actionId: number, proven: boolean) =>
       fixture.actions.proveAction({ controllerId, actionId, proven, remark: "seen in the lab" }, contextOf()),
     retry: (controllerId: string, actionId: number) => fixture.actions.retryAction({ controllerId, actionId }, contextOf()),
+  };
+  return {
+    ...fleet,
+    /** Carries out a step of model.fixture.ts for one target and its action. */
+    async perform(step: Step, { n, actionId, setId }: { n: number; actionId: number; setId: number }): Promise<unknown> {
+      const controllerId = `d${n}`;
+      switch (step.kind) {
+        case "report":
+          return fleet.report(controllerId, actionId, step.execution, step.result);
+        case "look":
+          return fleet.retrieve(controllerId, actionId);
+        case "poll":
+          return fleet.polls(n);
+        case "settle":
+          return fleet.settle();
+        case "shows":
+          return fleet.shows(controllerId, step.what === "else" ? { other: "1.3" } : { sw_version: step.what === "new" ? "1.3" : "1.2" });
+        case "runs":
+          return fleet.runs(controllerId, `set ${step.same ? setId : setId + 1}`, "1.0");
+        case "time":
+          return fleet.later(actionId, step.seconds);
+        case "person":
+          return fleet.prove(controllerId, actionId, step.proven).catch((error: unknown) => {
+            if (!(error instanceof HarrierError) || error.code !== "actionNotProving") throw error;
+          });
+        case "another": {
+          await fixture.actions.assignSet({ set: reservedSet(setId + 1), items: [itemOf(controllerId)], initiator: "admin" }, contextOf());
+          const { rows } = await pool.query("select max(id)::int as id from actions where target_id = $1", [n]);
+          return fleet.report(controllerId, rows[0].id);
+        }
+      }
+    },
   };
 }

@@ -2,7 +2,7 @@ import { actionDeletion, actions, cursorPage, page, targetActionDeletion, target
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { readCursorPage, scopeOf, targetLists } from "@harrier/query";
+import { optional, readCursorPage, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
@@ -46,7 +46,9 @@ export function mountActions(mount: Mount, deps: Deps): void {
     return { body: cursorPage(content, found) };
   });
 
-  mount(actions.get, async (ctx) => ({ body: shown(ctx, await getAction(deps, ctx.identity, ctx.params.actionId), true) }));
+  const one = (ctx: RequestContext, row: ActionRow) => ({ body: shown(ctx, row, true), ...optional("revision", row.revision) });
+
+  mount(actions.get, async (ctx) => one(ctx, await getAction(deps, ctx.identity, ctx.params.actionId)));
 
   mount(targetActions.listActions, async (ctx) => {
     const { targetId } = ctx.params;
@@ -61,16 +63,16 @@ export function mountActions(mount: Mount, deps: Deps): void {
 
   const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });
 
-  mount(targetActions.getAction, async (ctx) => ({
-    body: shown(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params)), true),
-  }));
+  mount(targetActions.getAction, async (ctx) => one(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params))));
 
   mount(targetActions.actionStatus, async (ctx) => {
     const { rows, total } = await listStatuses(deps, ctx.identity, { key: keyOf(ctx.params), query: ctx.query });
     return { body: page(rows.map(statusJson), total) };
   });
 
-  mount(targetActions.forceAction, async (ctx) => ({ body: shown(ctx, await forceAction(deps, ctx, keyOf(ctx.params)), true) }));
+  mount(targetActions.forceAction, async (ctx) => ({
+    body: shown(ctx, await forceAction(deps, ctx, { ...keyOf(ctx.params), ifMatch: ctx.ifMatch }), true),
+  }));
 
   mount(targetActions.proveAction, async (ctx) => ({
     body: shown(ctx, await proveAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body }), true),
@@ -90,5 +92,5 @@ export function mountActions(mount: Mount, deps: Deps): void {
     deleteActionsOfTarget(deps, ctx, { controllerId: ctx.params.targetId, keepLast: ctx.query.keepLast, ids: ctx.body }),
   );
 
-  mount(targetActions.confirmAction, async (ctx) => confirmAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body }));
+  mount(targetActions.confirmAction, async (ctx) => confirmAction(deps, ctx, { ...keyOf(ctx.params), ...ctx.body, ifMatch: ctx.ifMatch }));
 }

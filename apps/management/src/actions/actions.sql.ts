@@ -5,6 +5,8 @@ import type { ActionSafetyRow } from "./action-safety.json.ts";
 
 /** This is an action as the interface shows it (spec 001 §2.5). */
 export interface ActionRow extends AuditRow {
+  /** Only where one action is read. */
+  revision?: number;
   id: number;
   controllerId: string;
   targetName: string | null;
@@ -86,6 +88,7 @@ const columns: Columns = {
 
 const fullColumns: Columns = {
   ...columns,
+  revision: "t.revision",
   policy: "(select p.body from controller.action_policies_v1 p where p.tenant_id = t.tenant_id and p.id = t.policy_id)",
   seen: `case when t.policy_id is not null then (
     select json_agg(json_build_object('key', x.key, 'value', x.value) order by x.key)

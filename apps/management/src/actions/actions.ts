@@ -2,7 +2,7 @@ import type { ActionConfirmation } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { sortFields } from "@harrier/fiql";
-import { type ListQuery, type Page, readPage, scopeOf } from "@harrier/query";
+import { type IfMatch, type ListQuery, type Page, readPage, scopeOf } from "@harrier/query";
 import type { Client, Identity } from "@harrier/rpc";
 import type { Actor } from "../targets/targets.ts";
 import { type ActionRow, findAction, findActionOfTarget, type StatusRow, statusesOfAction } from "./actions.sql.ts";
@@ -57,8 +57,12 @@ interface CommandDeps {
 }
 
 /** Switches an action to forced and returns it; an action that is forced already stays as it is (contract rollouts.md §6). */
-export async function forceAction(deps: CommandDeps, actor: Actor, { controllerId, id }: ActionKey): Promise<ActionRow> {
-  await deps.actions.forceAction({ controllerId, actionId: id }, actor.out());
+export async function forceAction(
+  deps: CommandDeps,
+  actor: Actor,
+  { controllerId, id, ifMatch }: ActionKey & { ifMatch?: IfMatch },
+): Promise<ActionRow> {
+  await deps.actions.forceAction({ controllerId, actionId: id, ifRevisions: [...(ifMatch ?? [])] }, actor.out());
   // A user who may force the action may also read the result.
   return getActionOfTarget(deps, actor.identity, { controllerId, id }, "UPDATE_TARGET");
 }
@@ -79,10 +83,11 @@ export async function cancelAction(
 export async function confirmAction(
   deps: Pick<CommandDeps, "actions">,
   actor: Actor,
-  request: ActionKey & ActionConfirmation,
+  request: ActionKey & ActionConfirmation & { ifMatch?: IfMatch },
 ): Promise<void> {
-  const { controllerId, id, confirmation, code, details } = request;
-  const answer = { controllerId, actionId: id, confirmed: confirmation === "confirmed", details, ...(code === undefined ? {} : { code }) };
+  const { controllerId, id, confirmation, code, details, ifMatch = [] } = request;
+  const given = { confirmed: confirmation === "confirmed", details, ...(code === undefined ? {} : { code }) };
+  const answer = { controllerId, actionId: id, ...given, ifRevisions: [...ifMatch] };
   await deps.actions.confirmAction(answer, actor.out());
 }
 

@@ -9,7 +9,7 @@ import { type Cursor, decodeCursor, encodeCursor } from "./cursor.ts";
 import { EventStream } from "./event-stream.ts";
 import { followChanges } from "./follow-changes.ts";
 import { followEvents } from "./follow-events.ts";
-import { cursorOfNow, type EventsRead, readEvents, requireKept } from "./read-events.ts";
+import { cursorOfNow, type EventsRead, readEvents, requireKept, seesCatalogue } from "./read-events.ts";
 
 export interface EventDeps {
   db: Database;
@@ -54,9 +54,9 @@ const answerMs = 2_000;
 /** A request that waits looks for events so often. */
 const pollMs = 1_000;
 
-/** Events name targets of any type, so that a caller who sees some types only may not read them. */
-export function requireUnrestricted({ identity }: Pick<RequestContext, "identity">): void {
-  for (const permission of ["READ_TARGET", "READ_ROLLOUT"]) {
+/** Events, and figures that are kept for all targets together, are of targets of any type: a caller who sees some types only may not read them. */
+export function requireUnrestricted({ identity }: Pick<RequestContext, "identity">, permissions = ["READ_TARGET", "READ_ROLLOUT"]): void {
+  for (const permission of permissions) {
     if (scopeOf(identity, permission) !== null) throw lacksPermission([permission], "restricted");
   }
 }
@@ -68,17 +68,21 @@ async function cursorFor(deps: EventDeps, after: string | undefined): Promise<Cu
   return cursor;
 }
 
-type ListContext = Pick<RequestContext, "tenantId" | "req"> & { query: QueryOf<typeof events.list> };
+type ListContext = Pick<RequestContext, "tenantId" | "req" | "identity"> & { query: QueryOf<typeof events.list> };
 
 /** Reads pages until there is an event, and waits for one until `until` (epoch ms). */
 async function readOrWait(
   deps: EventDeps,
-  { tenantId, query, req }: ListContext,
+  { tenantId, query, req, identity }: ListContext,
   { cursor, until }: { cursor: Cursor; until: number },
 ): Promise<EventsRead> {
   const types = query.types === undefined ? undefined : new Set(query.types);
   for (let from = cursor; ; ) {
-    const read = await readEvents(deps.db.pool, { tenantId, cursor: from, types, limit: query.limit }, deps.now);
+    const read = await readEvents(
+      deps.db.pool,
+      { tenantId, cursor: from, types, limit: query.limit, catalogue: seesCatalogue(identity) },
+      deps.now,
+    );
     const left = until - deps.now();
     if (read.events.length > 0 || left <= 0 || req.destroyed) return read;
     from = read.cursor;

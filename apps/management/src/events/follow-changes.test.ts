@@ -4,7 +4,7 @@ import type { EventStream } from "./event-stream.ts";
 import { followChanges } from "./follow-changes.ts";
 
 /** A stream whose client reads when the test says so, and what was sent over it. */
-function follow(query: { rollout?: number; target?: string } = {}) {
+function follow(query: { rollout?: number; target?: string } = {}, permissions = ["READ_REPOSITORY"]) {
   const ended = Promise.withResolvers<void>();
   const sent: string[][] = [];
   const waiting: (() => void)[] = [];
@@ -24,7 +24,11 @@ function follow(query: { rollout?: number; target?: string } = {}) {
       };
     },
   };
-  const following = followChanges({ changes: changes as unknown as Changes }, { tenantId: 1, query }, stream as unknown as EventStream);
+  const following = followChanges(
+    { changes: changes as unknown as Changes },
+    { tenantId: 1, query, identity: { permissions } },
+    stream as unknown as EventStream,
+  );
   return {
     sent,
     stream,
@@ -77,4 +81,12 @@ test("it listens until the stream ends, and ends the stream with the process", a
   all.endProcess();
   await all.following;
   expect(all.listens()).toBe(false);
+});
+
+test("a client that may not read sets and modules is told of none, not even their ids", () => {
+  const all = follow({}, ["READ_TARGET", "READ_ROLLOUT"]);
+  all.changed("distributionsets/7", "targets/a", "softwaremodules/8");
+  all.changed("distributionsets/9");
+  all.changed(everything);
+  expect(all.sent).toEqual([["targets/a"], [everything]]);
 });

@@ -1,6 +1,10 @@
 import type { RequestContext } from "@harrier/service";
 import { type Changes, everything } from "./changes.ts";
 import type { EventStream } from "./event-stream.ts";
+import { seesCatalogue } from "./read-events.ts";
+
+/** What only those are told of who may read sets and modules. */
+const ofCatalogue = /^(distributionsets|softwaremodules)\//;
 
 interface Filter {
   rollout?: number | undefined;
@@ -10,10 +14,16 @@ interface Filter {
 /** Tells a client the subjects that change, until the stream ends; what it does not read in time becomes one change of everything. */
 export async function followChanges(
   { changes }: { changes: Changes },
-  { tenantId, query }: Pick<RequestContext, "tenantId"> & { query: Filter },
+  {
+    tenantId,
+    query,
+    identity,
+  }: Pick<RequestContext, "tenantId"> & { query: Filter; identity: Pick<RequestContext["identity"], "permissions"> },
   stream: EventStream,
 ): Promise<void> {
-  const concerns = filterOf(query);
+  const chosen = filterOf(query);
+  const catalogue = seesCatalogue(identity);
+  const concerns = (subject: string) => chosen(subject) && (catalogue || !ofCatalogue.test(subject));
   let dropped = false;
   const leave = changes.listen({
     tenantId,

@@ -3,7 +3,7 @@ import type { RequestContext } from "@harrier/service";
 import type { Changes } from "./changes.ts";
 import { type Cursor, encodeCursor } from "./cursor.ts";
 import type { EventStream } from "./event-stream.ts";
-import { readEvents } from "./read-events.ts";
+import { readEvents, seesCatalogue } from "./read-events.ts";
 
 interface Deps {
   readonly db: Database;
@@ -20,9 +20,10 @@ const pageSize = 100;
 /** Sends a client the events behind a cursor as they come, as fast as it reads them, until the stream ends. */
 export async function followEvents(
   deps: Deps,
-  { tenantId, query }: Pick<RequestContext, "tenantId"> & { query: Query },
+  { tenantId, query, identity }: Pick<RequestContext, "tenantId" | "identity"> & { query: Query },
   { stream, cursor }: { stream: EventStream; cursor: Cursor },
 ): Promise<void> {
+  const catalogue = seesCatalogue(identity);
   const types = query.types === undefined ? undefined : new Set(query.types);
   let wake: () => void = () => {};
   const leave = deps.changes.listen({ tenantId, changed: () => wake(), ended: stream.end });
@@ -33,7 +34,7 @@ export async function followEvents(
       const woken = new Promise<void>((resolve) => {
         wake = resolve;
       });
-      const read = await readEvents(deps.db.pool, { tenantId, cursor: from, types, limit: pageSize }, deps.now);
+      const read = await readEvents(deps.db.pool, { tenantId, cursor: from, types, limit: pageSize, catalogue }, deps.now);
       const last = read.events.length - 1;
       // only the last event of a page has the cursor behind it: a client that breaks off before gets the page again
       for (const [i, event] of read.events.entries()) stream.send("event", event, i === last ? encodeCursor(read.cursor) : undefined);

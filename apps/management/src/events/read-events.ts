@@ -1,6 +1,7 @@
 import { type Queryable, run, runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { type CloudEvent, cloudEventOf, type OutboxRow } from "@harrier/events";
+import type { RequestContext } from "@harrier/service";
 import type { Cursor, Position, Source } from "./cursor.ts";
 import { currentSnapshot, type PageRow, pages } from "./events.sql.ts";
 
@@ -16,6 +17,13 @@ export interface ReadOptions {
   /** Events of these types alone; undefined stands for all. */
   readonly types?: ReadonlySet<string> | undefined;
   readonly limit: number;
+  /** Whether those about sets and modules are among them. */
+  readonly catalogue: boolean;
+}
+
+/** Whether a caller may read of sets and modules. */
+export function seesCatalogue({ permissions }: Pick<RequestContext["identity"], "permissions">): boolean {
+  return permissions.includes("READ_REPOSITORY");
 }
 
 export interface EventsRead {
@@ -68,7 +76,7 @@ interface SourceRead {
 
 async function readSource(
   db: Queryable,
-  { tenantId, source, from, limit, types }: ReadOptions & { source: Source; from: Position },
+  { tenantId, source, from, limit, types, catalogue }: ReadOptions & { source: Source; from: Position },
 ): Promise<SourceRead> {
   const { seen, reading } = from;
   const { upTo: until = null, row: begin = null } = reading ?? {};
@@ -79,6 +87,7 @@ async function readSource(
   const events: CloudEvent[] = [];
   const { upTo } = first;
   for (const found of answer.filter(isRow)) {
+    if (found.topic === "catalogue-events" && !catalogue) continue;
     const row = { ...found, at: found.at.getTime() };
     for (let item = row.id === reading?.row ? reading.items : 0; item < row.items.length; item += 1) {
       if (events.length === limit) return { events, position: { seen, reading: { upTo, row: row.id, items: item } } };

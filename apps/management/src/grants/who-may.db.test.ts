@@ -145,7 +145,7 @@ test("the error names the missing permission", async () => {
 test("the password is not written if the user was granted more since the check", async () => {
   const path = await make("users", ["READ_TARGET", "API_KEY"]);
   const write = (permissions: string[]) =>
-    runCount(fixture.db.pool, writePassword, [fixture.tenantId, Number(path.split("/").at(-1)), "hash", "test", permissions, "{}"]);
+    runCount(fixture.db.pool, writePassword, [fixture.tenantId, Number(path.split("/").at(-1)), "hash", "test", permissions, "{}", null]);
   expect(await write(["READ_TARGET"])).toBe(0);
   expect(await write(["READ_TARGET", "API_KEY"])).toBe(1);
 });

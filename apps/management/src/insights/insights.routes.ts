@@ -1,5 +1,6 @@
 import { insights } from "@harrier/contracts";
 import type { Mount } from "@harrier/service";
+import { requireUnrestricted } from "../events/events.routes.ts";
 import {
   type Figure,
   type InsightDeps,
@@ -22,9 +23,19 @@ const named = (name: "bytes" | "count", figures: readonly Figure[]) => ({
 export function mountInsights(mount: Mount, deps: InsightDeps): void {
   mount(insights.dataTraffic, async ({ tenantId, query }) => ({ body: named("bytes", await monthlyTraffic(deps, tenantId, query)) }));
   mount(insights.artifactStorage, async ({ tenantId, query }) => ({ body: named("bytes", await monthlyStorage(deps, tenantId, query)) }));
-  mount(insights.monthlyTargets, async ({ tenantId, query }) => ({ body: named("count", await monthlyTargets(deps, tenantId, query)) }));
-  mount(insights.monthlyRollouts, async ({ tenantId, query }) => ({ body: named("count", await monthlyRollouts(deps, tenantId, query)) }));
-  mount(insights.monthlyActions, async ({ tenantId, query }) => ({ body: { content: await monthlyActions(deps, tenantId, query) } }));
+  // These are kept for all targets and rollouts together, so that nobody gets them who sees some only.
+  mount(insights.monthlyTargets, async (ctx) => {
+    requireUnrestricted(ctx, ["READ_TARGET"]);
+    return { body: named("count", await monthlyTargets(deps, ctx.tenantId, ctx.query)) };
+  });
+  mount(insights.monthlyRollouts, async (ctx) => {
+    requireUnrestricted(ctx);
+    return { body: named("count", await monthlyRollouts(deps, ctx.tenantId, ctx.query)) };
+  });
+  mount(insights.monthlyActions, async (ctx) => {
+    requireUnrestricted(ctx);
+    return { body: { content: await monthlyActions(deps, ctx.tenantId, ctx.query) } };
+  });
 
   mount(insights.currentTargets, async ({ identity }) => ({ body: await readCurrentTargets(deps, identity) }));
   mount(insights.currentRollouts, async ({ identity }) => ({ body: await readCurrentRollouts(deps, identity) }));

@@ -131,7 +131,7 @@ async function nextPage(deps: PublicationDeps, { tenantId, position }: { tenantI
   try {
     const cursor = decodeCursor(position);
     requireKept(cursor, deps);
-    return await readEvents(pool, { tenantId, cursor, limit: pageSize }, deps.now);
+    return await readEvents(pool, { tenantId, cursor, limit: pageSize, catalogue: true }, deps.now);
   } catch (error) {
     if (!(error instanceof HarrierError) || error.code !== "eventCursorExpired") throw error;
     deps.log.warn({ tenantId }, "events of a tenant were not published in time and are gone; its stream goes on with what happens now");

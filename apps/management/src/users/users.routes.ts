@@ -59,6 +59,6 @@ export function mountUsers(mount: Mount, deps: Deps): void {
   }));
 
   mount(users.changePassword, async (ctx) =>
-    changePassword(deps, ctx.identity, { id: ctx.params.userId, newPassword: ctx.body.newPassword }),
+    changePassword(deps, ctx.identity, { id: ctx.params.userId, newPassword: ctx.body.newPassword, ifMatch: ctx.ifMatch }),
   );
 }

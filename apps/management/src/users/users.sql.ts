@@ -1,5 +1,5 @@
 import { statement } from "@harrier/db";
-import { type AuditRow, auditColumns, type Columns, type PageSource, selectList } from "@harrier/query";
+import { type AuditRow, auditColumns, type Columns, isRevision, type PageSource, selectList } from "@harrier/query";
 import { type GrantsRow, grantColumns } from "../grants/grants.sql.ts";
 
 /** This is a user as the interface shows it; the hash of the password is not part of it. */
@@ -54,6 +54,7 @@ type NewPassword = [
   actor: string,
   permissions: readonly string[] | null,
   scoped: string | null,
+  ifMatch: readonly number[] | null,
 ];
 
 /**
@@ -65,7 +66,7 @@ export const writePassword = statement<NewPassword, unknown>(
   `with written as (
      update users set password_hash = $3, generation = generation + 1, last_modified_by = $4, last_modified_at = now(), revision = revision + 1
       where tenant_id = $1 and id = $2 and type = 'PASSWORD_USER' and not system_managed
-        and ($5::text[] is null or (permissions = $5 and scoped_permissions = $6::jsonb)) returning id)
+        and ($5::text[] is null or (permissions = $5 and scoped_permissions = $6::jsonb)) and ${isRevision("revision", "$7")} returning id)
    insert into credential_changes (tenant_id, user_id) select $1, id from written`,
 );
 

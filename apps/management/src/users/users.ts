@@ -1,7 +1,7 @@
 import type { UserCreate } from "@harrier/contracts";
 import { type Database, type IdBlocks, inTransaction, run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError, lacksPermission } from "@harrier/errors";
-import type { IfMatch } from "@harrier/query";
+import { type IfMatch, requireRevision, unmatched } from "@harrier/query";
 import type { Identity } from "@harrier/rpc";
 import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.ts";
 import { checkCovers } from "../grants/covers.ts";
@@ -76,7 +76,7 @@ export async function removeUser(
 export async function changePassword(
   deps: Pick<UserDeps, "db">,
   caller: Pick<Identity, "tenantId" | "subject" | "external" | "permissions" | "targetTypeScopes">,
-  { id, newPassword }: { id: number; newPassword: string },
+  { id, newPassword, ifMatch }: { id: number; newPassword: string; ifMatch?: IfMatch },
 ): Promise<void> {
   const { tenantId, subject, permissions } = caller;
   const row = await runOne(deps.db.pool, findUserById, [tenantId, id]);
@@ -88,10 +88,13 @@ export async function changePassword(
   if (!own && !row.systemManaged) checkCovers(caller, row);
   if (row.systemManaged) throw new HarrierError("entityReadOnly", "The password of this user is set by the configuration.");
   if (row.type !== "PASSWORD_USER") throw new HarrierError("constraintViolation", "This user signs in at the identity provider.");
+  requireRevision(ifMatch, row);
   checkPassword(newPassword, row.name);
   const hash = await hashPassword(newPassword);
   // The checked grants are those that the password gives access to: a user who was granted more meanwhile keeps the old password.
   const seen = own ? null : row;
-  const values = [tenantId, id, hash, subject, seen?.permissions ?? null, seen === null ? null : JSON.stringify(seen.scoped)] as const;
-  if ((await runCount(deps.db.pool, writePassword, [...values])) === 0) throw new HarrierError("concurrentModification");
+  const scoped = seen === null ? null : JSON.stringify(seen.scoped);
+  const values = [tenantId, id, hash, subject, seen?.permissions ?? null, scoped, ifMatch ?? null] as const;
+  if ((await runCount(deps.db.pool, writePassword, [...values])) > 0) return;
+  throw await unmatched(ifMatch, new HarrierError("concurrentModification"), () => runOne(deps.db.pool, findUserById, [tenantId, id]));
 }

@@ -166,7 +166,7 @@ async function nextPage(
     const cursor = decodeCursor(position);
     requireKept(cursor, deps);
     const wanted = types === null ? undefined : new Set(types);
-    return (await readEvents(pool, { tenantId, cursor, types: wanted, limit: pageSize }, deps.now)) as Page;
+    return (await readEvents(pool, { tenantId, cursor, types: wanted, limit: pageSize, catalogue: true }, deps.now)) as Page;
   } catch (error) {
     if (!(error instanceof HarrierError) || error.code !== "eventCursorExpired") throw error;
     return undefined;

@@ -92,6 +92,27 @@ describe("spec 001 4.8 reports and insights of a rollout", () => {
     ]);
   });
 
+  test("of the attempts of a target only the last one counts, so that no target is in two places", async () => {
+    await act(some);
+    await fixture.sql("update controller.actions set retried_by = id + 100 where status = 1");
+    await fixture.sql(
+      `insert into controller.actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, last_status_code, rollout_id,
+                                       group_id, attempt, retry_of, initiated_by, created_by, last_modified_by)
+       select tenant_id, retried_by, target_id, controller_id, set_id, case id when 12 then 1 else 0 end, false, force_type,
+              case id when 12 then 9 end, rollout_id, group_id, 2, id, 'x', 'x', 'x' from controller.actions where retried_by is not null`,
+    );
+    expect(await counted()).toEqual([
+      { finished: { none: 3 }, error: { "9": 1 } },
+      { running: { "200": 1 }, finished: { none: 2 } },
+    ]);
+    expect(await listed()).toEqual([
+      { finished: { none: ["t-1", "t-3", "t-4"] }, error: { "9": ["t-2"] } },
+      { running: { "200": ["t-5"] }, finished: { none: ["t-6", "typed-1"] } },
+    ]);
+    expect((await text(await csvOfReport(deps(), request()))).split("\r\n")).toHaveLength(some.length + 2);
+    expect(await counted({ filter: { code: [7] } })).toEqual([{}, {}]);
+  });
+
   test("the filters select by status and by code, and a group is itself alone", async () => {
     await act(some);
     expect(await counted({ filter: { status: [ERROR], code: [7, null] } })).toEqual([{ error: { "7": 2 } }, { error: { none: 1 } }]);

@@ -26,7 +26,7 @@ export interface ListedCell extends Cell {
   controllerIds: string[];
 }
 
-/** Selects the actions `a` of the rollout $2 by the filter in $3 to $6: of each target the last attempt, which is the one that counts. */
+/** Selects the actions `a` of the rollout $2 by the filter in $3 to $6; of the attempts of a target only the last one counts. */
 const selected = `controller.actions_v1 a
         where a.tenant_id = $1 and a.rollout_id = $2 and a.retried_by is null
           and ($3::smallint[] is null or a.status = any($3::smallint[]))

@@ -175,7 +175,14 @@ export const users = {
     success: bodiless,
     // users may change their own password without any permission, which only the owner of the row can decide
     permission: [],
-    errors: ["insufficientPermission", "constraintViolation", "entityNotFound", "entityReadOnly", "concurrentModification"],
+    errors: [
+      "insufficientPermission",
+      "constraintViolation",
+      "entityNotFound",
+      "entityReadOnly",
+      "concurrentModification",
+      "entityChanged",
+    ],
     summary: "Change the password of a user: one's own, or with USER_MANAGEMENT anybody's",
     source: "spec 001 §4.7",
   }),

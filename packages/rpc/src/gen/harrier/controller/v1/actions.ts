@@ -247,6 +247,7 @@ export interface ConfirmActionRequestInput {
   confirmed?: boolean;
   code?: number;
   details?: string[];
+  ifRevisions?: number[];
   _code?: "code";
 }
 
@@ -256,6 +257,7 @@ export interface ConfirmActionRequest {
   confirmed: boolean;
   code?: number;
   details: string[];
+  ifRevisions: number[];
   _code?: "code";
 }
 
@@ -288,11 +290,13 @@ export interface DeleteActionsResponse {
 export interface ForceActionRequestInput {
   controllerId?: string;
   actionId?: number | string | Long;
+  ifRevisions?: number[];
 }
 
 export interface ForceActionRequest {
   controllerId: string;
   actionId: number;
+  ifRevisions: number[];
 }
 
 export type ForceActionResponseInput = Record<string, never>;

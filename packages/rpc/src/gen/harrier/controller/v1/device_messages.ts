@@ -32,6 +32,7 @@ export interface DeviceMessagesServiceDefinition extends grpc.ServiceDefinition 
     ListMessagingTenantsRequest,
     ListMessagingTenantsResponse
   >;
+  NoteProcess: MethodDefinition<NoteProcessRequestInput, NoteProcessResponseInput, NoteProcessRequest, NoteProcessResponse>;
   ReadDeviceMessages: MethodDefinition<
     ReadDeviceMessagesRequestInput,
     ReadDeviceMessagesResponseInput,
@@ -99,6 +100,54 @@ export interface MessagingTenant {
   tenantId: number;
   tenant: string;
   vhost: string;
+}
+
+export interface NoteProcessRequestInput {
+  id?: string;
+  host?: string;
+  version?: string;
+  startedAt?: number | string | Long;
+  leaves?: boolean;
+  jobs?: ProcessJobInput[];
+}
+
+export interface NoteProcessRequest {
+  id: string;
+  host: string;
+  version: string;
+  startedAt: number;
+  leaves: boolean;
+  jobs: ProcessJob[];
+}
+
+export type NoteProcessResponseInput = Record<string, never>;
+
+export type NoteProcessResponse = Record<string, never>;
+
+export interface ProcessJobInput {
+  name?: string;
+  lastRunAt?: number | string | Long;
+  failures?: number | string | Long;
+  lastError?: string;
+  lastErrorAt?: number | string | Long;
+  backlog?: number | string | Long;
+  _lastRunAt?: "lastRunAt";
+  _lastError?: "lastError";
+  _lastErrorAt?: "lastErrorAt";
+  _backlog?: "backlog";
+}
+
+export interface ProcessJob {
+  name: string;
+  lastRunAt?: number;
+  failures: number;
+  lastError?: string;
+  lastErrorAt?: number;
+  backlog?: number;
+  _lastRunAt?: "lastRunAt";
+  _lastError?: "lastError";
+  _lastErrorAt?: "lastErrorAt";
+  _backlog?: "backlog";
 }
 
 export interface ReadDeviceMessagesRequestInput {
