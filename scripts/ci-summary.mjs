@@ -15,13 +15,24 @@ export function countTests(report) {
   return counts;
 }
 
-/** Lists what failed, a line each with the beginning of the reason: readers look at the last thing that CI prints. */
+const headLength = 400;
+const endLength = 800;
+
+/** Joins the first lines of a reason, and the last words of a program that it quotes: these say why it stopped. */
+function shortened(text = "") {
+  const [reason = ""] = text.split("\n    at ");
+  const head = text.split("\n").slice(0, 4).join(" | ").slice(0, headLength);
+  return reason.length <= headLength
+    ? head
+    : `${head} … ${reason.slice(Math.max(headLength, reason.length - endLength)).replaceAll("\n", " | ")}`;
+}
+
+/** Lists what failed, a line each with the reason: readers look at the last thing that CI prints. */
 export function failuresIn(report) {
-  const firstLine = (text = "") => text.split("\n").slice(0, 4).join(" | ").slice(0, 400);
   return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((test) => test.status === "failed");
-    if (failed.length === 0) return status === "failed" ? [`${name}: ${firstLine(message)}`] : [];
-    return failed.map((test) => `${name}: ${test.fullName}: ${firstLine(test.failureMessages?.[0])}`);
+    if (failed.length === 0) return status === "failed" ? [`${name}: ${shortened(message)}`] : [];
+    return failed.map((test) => `${name}: ${test.fullName}: ${shortened(test.failureMessages?.[0])}`);
   });
 }
 

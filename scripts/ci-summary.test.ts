@@ -29,3 +29,12 @@ test("each failure is named, with the beginning of its reason", () => {
   const report = { testResults: [{ name: "a.test.ts", status: "failed", assertionResults: [failed, { status: "passed" }] }, broken] };
   expect(failuresIn(report)).toEqual(["a.test.ts: a poll answers: Error: 500 |     at here", "c.test.ts: cannot be read"]);
 });
+
+test("of a long reason the beginning and the last words are shown", () => {
+  const words = Array.from({ length: 500 }, (_, n) => `line ${n}`).join("\n");
+  const failed = { status: "failed", fullName: "a device updates", failureMessages: [`Error: expected 1\n${words}\n    at here`] };
+  const [line = ""] = failuresIn({ testResults: [{ name: "a.test.ts", status: "failed", assertionResults: [failed] }] });
+  expect(line).toMatch(/^a\.test\.ts: a device updates: Error: expected 1 \| line 0 /);
+  expect(line).toMatch(/line 498 \| line 499$/);
+  expect(line.length).toBeLessThan(1_400);
+});

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { createClient } from "@harrier/client";
 import { text, type Verb } from "./command.ts";
 import { environment } from "./environment.ts";
 import { type ExitCode, ExitError, exit, usage } from "./exit.ts";
@@ -27,11 +29,16 @@ function simulatorFile(): string {
 
 type Environment = Readonly<Record<string, string>>;
 
-function start(args: readonly string[], more: Environment = {}, cwd?: string): ChildProcess {
-  return spawn(process.execPath, args, { stdio: "inherit", env: environment.withAll(more), ...(cwd === undefined ? {} : { cwd }) });
+/** Starts a program that ends in its own order with this one. Ctrl-C of a terminal reaches it anyway, a signal to this process alone does not. */
+function start({ signal }: Session, args: readonly string[], more: Environment = {}, cwd?: string): ChildProcess {
+  const child = spawn(process.execPath, args, { stdio: "inherit", env: environment.withAll(more), ...(cwd === undefined ? {} : { cwd }) });
+  const stop = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", stop, { once: true });
+  child.once("exit", () => signal.removeEventListener("abort", stop));
+  return child;
 }
 
-/** Waits for a program; a signal of the terminal reaches it too, so it ends in its own order. */
+/** Waits until a program has ended. */
 function ended(child: ChildProcess): Promise<number> {
   return new Promise((done, failed) => {
     child.once("error", failed);
@@ -46,11 +53,23 @@ const shareOf = (given: string): string => {
   return String(share);
 };
 
+const tokenKey = "authentication.gatewaytoken.key";
+
 async function gatewayToken(session: Session): Promise<string> {
   const value = async (key: string) => (await session.read(r.configs.get, { params: { key } })).value;
   if ((await value("authentication.gatewaytoken.enabled")) !== true)
     throw usage("devices may not sign in by gateway token: harrier setting set authentication.gatewaytoken.enabled true");
-  return String(await value("authentication.gatewaytoken.key"));
+  const token = String(await value(tokenKey));
+  if (token === "") throw usage(`there is no gateway token: harrier setting set ${tokenKey} --value-stdin`);
+  return token;
+}
+
+/** A new server has no gateway token, so its devices could not sign in. */
+async function makeGatewayToken(baseUrl: string, password: string): Promise<void> {
+  const client = createClient({ baseUrl, credentials: { user: "admin", password } });
+  const params = { key: tokenKey };
+  const { value } = await client.call(r.configs.get, { params });
+  if (value === "") await client.call(r.configs.put, { params, body: { value: randomBytes(16).toString("hex") } });
 }
 
 export const simulate: Verb = {
@@ -72,7 +91,7 @@ export const simulate: Verb = {
       const value = text(options, name);
       if (value !== undefined) args.push(`--${name}`, value);
     }
-    const child = start([simulatorFile(), "run", ...args], { HARRIER_GATEWAY_TOKEN: await gatewayToken(session) });
+    const child = start(session, [simulatorFile(), "run", ...args], { HARRIER_GATEWAY_TOKEN: await gatewayToken(session) });
     const code = await ended(child);
     if (session.signal.aborted) throw session.signal.reason;
     if (code !== 0) throw new ExitError(exit.failed, "the simulator has failed");
@@ -117,25 +136,30 @@ export const dev: Verb = {
       session.note("This is no checkout. In the folder deploy/compose of one:");
       return session.print("docker compose up --build\n");
     }
-    const server = start([join(root, "scripts/dev.mjs"), "start"], {}, root);
+    const server = start(session, [join(root, "scripts/dev.mjs"), "start"], {}, root);
     const over = ended(server);
     const url = `http://127.0.0.1:${environment.httpPort || 8080}`;
     await Promise.race([
       untilReady(url, session.signal),
       over.then((code) => {
-        throw new ExitError(code === 0 ? exit.done : exit.failed, "the server has ended");
+        throw session.signal.aborted ? session.signal.reason : new ExitError(code === 0 ? exit.done : exit.failed, "the server has ended");
       }),
-    ]);
+    ]).catch(async (error: unknown) => {
+      await over;
+      throw error;
+    });
     const password = readFileSync(join(resolve(root, environment.dataDir || ".harrier"), "admin-password"), "utf8").trim();
     const as = { HARRIER_SERVER: url, HARRIER_USER: "admin", HARRIER_PASSWORD: password };
     const example = join(root, "packages/cli/examples/dev.yaml");
-    const applied = await ended(start([program(), "apply", "-f", example], as));
+    const applied = await ended(start(session, [program(), "apply", "-f", example], as));
     if (applied !== 0) session.note("the examples were not applied");
-    const fleet = start([program(), "simulate", "--devices", String(devices)], as);
+    await makeGatewayToken(url, password);
+    const fleet = start(session, [program(), "simulate", "--devices", String(devices)], as);
+    const fleetOver = ended(fleet);
     await openInBrowser(session, `${url}/console/`);
     const code = await over;
     fleet.kill("SIGTERM");
-    await ended(fleet).catch(() => undefined);
+    await fleetOver.catch(() => undefined);
     if (session.signal.aborted) throw session.signal.reason;
     if (code !== 0) throw new ExitError(code as ExitCode, "");
   },

@@ -18,7 +18,7 @@ const singles: readonly Verb[] = [...plain, completionVerb(() => ({ nouns: allNo
 export async function main(given: readonly string[]): Promise<void> {
   const args = inFull(given);
   const interrupted = new AbortController();
-  process.once("SIGINT", () => interrupted.abort());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
   let output = "table";
   let finishes = false;
   // a reader that has enough (`| head`) ends what only reads, and is no error; what changes something, or waits, is never left in the middle

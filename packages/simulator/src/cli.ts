@@ -45,12 +45,17 @@ function adminPassword(given: string | undefined): string {
   );
 }
 
-/** Makes a signal that aborts with the first Ctrl-C or SIGTERM; a second one exits at once. */
+/**
+ * Makes a signal that aborts with the first Ctrl-C or SIGTERM; a second one exits at once. Ctrl-C arrives from the terminal and once more from a parent
+ * that passes it on, so only one that comes a second later counts as the second.
+ */
 function untilSignal(): AbortSignal {
   const ending = new AbortController();
+  let askedAt = 0;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      if (ending.signal.aborted) process.exit(130);
+      if (ending.signal.aborted && Date.now() - askedAt > 1_000) process.exit(130);
+      if (!ending.signal.aborted) askedAt = Date.now();
       ending.abort();
     });
   }

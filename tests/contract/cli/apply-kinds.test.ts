@@ -37,6 +37,8 @@ spec: { type: box, modules: [{ name: fw, version: "2.4" }], description: d, requ
 ---
 { apiVersion: harrier/v1, kind: TargetFilter, metadata: { name: all }, spec: { query: controllerid==dev-* } }
 ---
+{ kind: SafetyPolicy, metadata: { name: careful }, spec: { description: d, safety: { proof: { require: alive }, limits: { installingSeconds: 3600 } } } }
+---
 apiVersion: harrier/v1
 kind: AutoAssignment
 metadata: { name: later }
@@ -93,7 +95,6 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     env = environmentOf();
     writeFileSync(join(folder, "fw.bin"), "x".repeat(10_000));
     const ok = async (...args: string[]) => expect(await harrier(args, { env }), args.join(" ")).toMatchObject({ code: 0 });
-    await ok("policy", "create", "careful", "--safety", '{"proof":{"require":"alive"},"limits":{"installingSeconds":3600}}');
     await ok("setting", "set", "user.confirmation.flow.enabled", "true");
     for (const id of ["dev-1", "dev-2"]) await ok("target", "create", id);
     writeFileSync(file, whole);
@@ -107,7 +108,7 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     expect(again).toEqual({
       code: 0,
       stdout: "",
-      stderr: "0 to create, 0 to update, 15 the same, 0 immutable, 0 blocked\n",
+      stderr: "0 to create, 0 to update, 16 the same, 0 immutable, 0 blocked\n",
     });
     expect(await changes()).toBe(before);
   });
@@ -117,7 +118,7 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     expect(exported.code).toBe(0);
     const documents = parseAllDocuments(exported.stdout) as { toJS(): { kind: string } }[];
     expect([...new Set(documents.map((one) => one.toJS().kind))].sort()).toEqual([...kinds].sort());
-    expect(kinds).toHaveLength(14);
+    expect(kinds).toHaveLength(15);
     expect(exported.stdout).toMatch(/equals: \$\{set\.version\}/);
     expect(exported.stdout).toContain("schedule: 0 0 3 * * ?");
     expect(exported.stdout).toContain("installingSeconds: 7200");
@@ -142,6 +143,7 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     expect(
       await verdicts(
         ["attribute: sw_version", "attribute: version"],
+        ["installingSeconds: 3600", "installingSeconds: 3601"],
         ["confirmationRequired: true\n  safety: { policy: careful, limits: { installingSeconds: 7200 } }", "safety: { policy: none }"],
         ["success: 90", "success: 91"],
         ["error: 30", "error: 31"],
@@ -149,6 +151,7 @@ describe("apply of every kind with every member (contract console.md §5)", () =
       ),
     ).toEqual([
       "update TargetType gateway",
+      "update SafetyPolicy careful",
       "immutable AutoAssignment later",
       "immutable Rollout by groups",
       "immutable Rollout by number",

@@ -84,7 +84,15 @@ describe("apply, diff and export against the service (contract console.md §5)",
   test("a member that may change is updated; what may not is immutable, and then nothing at all is done", async () => {
     write(manifests.replace("description: first", "description: second"));
     const shown = await harrier(["diff", "-f", file], { env });
-    expect(shown).toMatchObject({ code: 7, stdout: "update DistributionSet fw:2.4\n- description: first\n+ description: second\n" });
+    expect(shown.code).toBe(7);
+    expect(shown.stdout.split("\n")).toEqual([
+      "update DistributionSet fw:2.4",
+      "--- server",
+      expect.stringMatching(/^\+\+\+ .*all\.yaml:\d+$/),
+      "- description: first",
+      "+ description: second",
+      "",
+    ]);
     expect(await harrier(["apply", "-f", file], { env })).toMatchObject({ code: 0 });
     const before = await changes();
     write(manifests.replace("colour: red", "colour: blue"));
@@ -142,6 +150,9 @@ spec:
     const apply = (text: string, ...more: string[]) => harrier(["apply", "-f", "-", ...more], { env, input: text });
     const dry = await apply(rollout(50), "--dry-run");
     expect(dry.stderr).toContain("by groups: 2 of 2 targets in canary (1), rest (1)");
+    const set = `{ apiVersion: harrier/v1, kind: DistributionSet, metadata: { name: fw, version: "9" }, spec: { type: os } }\n---`;
+    const together = await apply(`${set}${rollout(50).replace("fw:2.4", "fw:9")}`, "--dry-run");
+    expect(together.stderr).toContain("by groups: 2 targets match; which of them its set suits is known when the set is there");
     expect(await apply(rollout(50))).toMatchObject({ code: 0 });
     expect(await apply(rollout(50))).toMatchObject({ code: 0, stdout: "" });
     expect((await apply(rollout(60))).code).toBe(6);

@@ -14,11 +14,14 @@ type Call = (row: RouteRow, options: object) => Promise<unknown>;
 
 const readyMs = 30 * 60_000;
 
-/** Shows what differs: one head per object and the members, `-` of the server and `+` of the file. */
+/** Shows what differs, in the form of a unified diff: one head per object and the members, `-` of the server and `+` of the file. */
 async function show(session: Session, { steps }: Plan): Promise<void> {
   for (const { verdict, kind, manifest, lines } of steps) {
     if (verdict === "same") continue;
-    await session.print(`${verdict} ${kind} ${keyOf(manifest)}\n${lines.map((line) => `${line}\n`).join("")}`);
+    const heads =
+      lines.length === 0 || verdict === "blocked" ? [] : [`--- ${verdict === "create" ? "/dev/null" : "server"}`, `+++ ${manifest.at}`];
+    const all = [`${verdict} ${kind} ${keyOf(manifest)}`, ...heads, ...lines];
+    await session.print(all.map((line) => `${line}\n`).join(""));
   }
   const count = (verdict: Step["verdict"]) => steps.filter((step) => step.verdict === verdict).length;
   session.note(
@@ -126,10 +129,14 @@ function createBody({ kind, manifest }: Step, state: State): Record<string, unkn
   return body;
 }
 
+/** Tells how many targets a rollout would reach; where its set comes with the same files, only how many its query means. */
 async function preview(session: Session, step: Step, state: State): Promise<void> {
   const body = createBody(step, state);
-  if (body["distributionSetId"] === undefined)
-    return session.note(`${step.manifest.name}: the preview needs its set, which does not exist yet`);
+  if (body["distributionSetId"] === undefined) {
+    const query = body["targetFilterQuery"] as string | undefined;
+    const { total } = await session.read(r.targets.list, { query: { limit: 1, ...(query === undefined ? {} : { q: query }) } });
+    return session.note(`${step.manifest.name}: ${total} targets match; which of them its set suits is known when the set is there`);
+  }
   const { candidates, matched, groups } = await session.read(r.rollouts.preview, { body: body as never });
   session.note(
     `${step.manifest.name}: ${matched} of ${candidates} targets in ${groups.map(({ name, totalTargets }) => `${name} (${totalTargets})`).join(", ")}`,

@@ -110,6 +110,8 @@ async function specOf(session: Session, kind: Exclude<KindName, "Setting">, foun
       };
     case "TargetFilter":
       return pick(found, "query");
+    case "SafetyPolicy":
+      return pick(found, "description", "safety");
     case "AutoAssignment":
       return {
         ...pick(found, "description", "targetFilterQuery", "actionType", "weight"),

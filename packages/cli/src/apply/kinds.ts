@@ -110,6 +110,16 @@ export const kinds: Readonly<Record<Exclude<KindName, "Setting">, KindRow>> = {
     changes: ["query"],
     fixed: [],
   },
+  SafetyPolicy: {
+    list: r.safetyPolicies.list,
+    whole: true,
+    param: "safetyPolicyId",
+    create: r.safetyPolicies.create,
+    many: true,
+    update: r.safetyPolicies.update,
+    changes: ["description", "safety"],
+    fixed: [],
+  },
   AutoAssignment: {
     list: r.autoAssignments.list,
     param: "autoAssignmentId",

@@ -5,6 +5,7 @@ import {
   oauth2ClientCreate,
   rolloutCreate,
   rolloutGroupCreate,
+  safetyPolicyCreate,
   softwareModuleCreate,
   softwareModuleTypeCreate,
   tagCreate,
@@ -54,6 +55,7 @@ export const specs = {
     .extend({ type: name, modules: z.array(moduleName).max(1_000).optional(), lock: z.boolean().optional() })
     .strict(),
   TargetFilter: targetFilterCreate.omit({ name: true }).strict(),
+  SafetyPolicy: safetyPolicyCreate.omit({ name: true }).strict(),
   AutoAssignment: autoAssignmentCreate.omit({ name: true, distributionSetId: true }).extend({ set: versioned }).strict(),
   Rollout: rolloutCreate
     .omit({ name: true, distributionSetId: true })

@@ -24,10 +24,10 @@ export type SafetyPolicyView = z.output<typeof safetyPolicyView>;
 const isFree = (name: string | undefined) => name?.toLowerCase() !== noPolicy;
 const reserved = `must not be '${noPolicy}', which stands for no policy`;
 
-const createBody = z
+export const safetyPolicyCreate = z
   .object({ name: requiredName(64).refine(isFree, reserved), description: optionalDescription(), safety: safetyParts })
   .meta({ id: "SafetyPolicyCreate" });
-export type SafetyPolicyCreate = z.output<typeof createBody>;
+export type SafetyPolicyCreate = z.output<typeof safetyPolicyCreate>;
 
 const updateBody = withoutNulls(
   z.object({ name: optionalName(64).refine(isFree, reserved), description: optionalDescription(), safety: safetyParts.optional() }),
@@ -57,7 +57,7 @@ export const safetyPolicies = {
     id: "safetyPolicies.create",
     method: "POST",
     path: base,
-    body: arrayBody(createBody, maxSafetyPolicies),
+    body: arrayBody(safetyPolicyCreate, maxSafetyPolicies),
     success: created,
     response: z.array(safetyPolicyView),
     permission: ["TENANT_CONFIGURATION"],
