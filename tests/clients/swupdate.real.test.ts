@@ -74,7 +74,8 @@ async function assigned(
       try {
         return await during(swupdate);
       } catch (error) {
-        throw new Error(`${(error as Error).message}\nSWUpdate's last words:\n${swupdate.output()}`, { cause: error });
+        const state = `SWUpdate's last words:\n${swupdate.output()}\nIt waits for:\n${swupdate.waitsFor()}`;
+        throw new Error(`${(error as Error).message}\n${state}`, { cause: error });
       } finally {
         await swupdate.stop();
       }

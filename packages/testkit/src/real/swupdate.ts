@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DebianFiles, debianPackages } from "./debian.ts";
@@ -25,6 +25,8 @@ export interface SwupdateOptions {
 export interface Swupdate {
   /** Answers the last output. */
   output(): string;
+  /** What its threads wait for in the kernel, and what its connections to servers have not read and not sent: for a failure that its output does not explain. */
+  waitsFor(): string;
   /** Ends it like a device that is switched off. */
   stop(): Promise<void>;
 }
@@ -50,7 +52,7 @@ export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate>
   if (speed !== undefined) suricatta.push("-n", speed);
   const config = join(dir, "swupdate.cfg");
   writeFileSync(config, configOf(options.identify ?? {}));
-  return startServerIn(dir, {
+  const server = await startServerIn(dir, {
     name: "SWUpdate",
     command: join(root, "usr", "bin", "swupdate"),
     args: ["-f", config, "-k", options.certificate, "-H", options.hardware, "-u", suricatta.join(" ")],
@@ -59,6 +61,42 @@ export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate>
     isReady: async () => existsSync(join(dir, "sockinstctrl")),
     limitMs: 20_000,
   });
+  return { ...server, waitsFor: () => [server.pid, ...childrenOf(server.pid)].map(waitsOf).join("\n") };
+}
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+};
+const listed = (folder: string): string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+const childrenOf = (pid: number): number[] => read(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+
+function waitsOf(pid: number): string {
+  const threads = listed(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/wchan`) || "gone");
+  const sockets = new Set(
+    listed(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  const lines = read("/proc/net/tcp").split("\n").slice(1);
+  const queues = lines.flatMap((line) => {
+    const [, , remote, , queue, , , , , inode = ""] = line.trim().split(/\s+/);
+    return sockets.has(inode) ? [`${remote} ${queue}`] : [];
+  });
+  return `${pid}: ${threads.join(" ")}; ${queues.join(" ")}`;
 }
 
 /**
