@@ -153,8 +153,8 @@ test.each([
   }
   expect((await http.call("PUT", path, { body: { confirmation: "denied" }, permissions: ["UPDATE_TARGET"] })).status).toBe(403);
   expect(http.requested.map((call) => call.request)).toEqual([
-    { controllerId: "dev/1", actionId: action, confirmed: false, code: 7, details: ["one"] },
-    { controllerId: "dev/1", actionId: action, confirmed: true, details: [] },
+    { controllerId: "dev/1", actionId: action, confirmed: false, code: 7, details: ["one"], ifRevisions: [] },
+    { controllerId: "dev/1", actionId: action, confirmed: true, details: [], ifRevisions: [] },
   ]);
 });
 
