@@ -11,7 +11,9 @@ import { previousRelease } from "./previous-release.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const checks = join(root, "scripts", "checks");
 
-const build = { name: "build and types", command: "turbo", args: ["run", "build", "typecheck", "--output-logs=errors-only"] };
+// It leaves the mark of what is built, so that no `npm start` of a test builds again beside others that run what is built.
+const build = { name: "build", command: process.execPath, args: [join(root, "scripts", "dev.mjs"), "build"] };
+const types = { name: "types", command: "turbo", args: ["run", "typecheck", "--output-logs=errors-only"] };
 const lint = { name: "lint", command: "biome", args: ["ci", "."] };
 /** These suites are a part of another one, by the names of their files. */
 const parts = { faults: ["tests/e2e/rollout-faults", "tests/e2e/safety-faults"] };
@@ -43,16 +45,16 @@ const inCluster = suite === "kubernetes" && given.includes("--api-server");
 const [ref, ...beyondRef] = given;
 const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
 const suites = {
-  test: () => [build, lint, ...ownChecks(), vitest("unit", "db", "contract")],
+  test: () => [build, types, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   // the two take about as long, and both mostly wait: for leases and brokers, for the clocks of clients and a browser
-  real: () => [build, [vitest("e2e", "clients"), vitest("console", "real")]],
+  real: () => [build, types, [vitest("e2e", "clients"), vitest("console", "real")]],
   // one after the other: both want the machine to themselves. Paths that are given mean files of the first
-  long: () => [build, vitest("long"), ...(rest.length > 0 ? [] : [vitest("cluster")])],
-  hostile: () => [build, vitest("hostile")],
-  faults: () => [build, vitest("long")],
-  skew: () => [build, vitest("skew")],
-  restore: () => [build, vitest("restore")],
-  kubernetes: () => [build, vitest("kubernetes", ...(inCluster ? ["cluster"] : []))],
+  long: () => [build, types, vitest("long"), ...(rest.length > 0 ? [] : [vitest("cluster")])],
+  hostile: () => [build, types, vitest("hostile")],
+  faults: () => [build, types, vitest("long")],
+  skew: () => [build, types, vitest("skew")],
+  restore: () => [build, types, vitest("restore")],
+  kubernetes: () => [build, types, vitest("kubernetes", ...(inCluster ? ["cluster"] : []))],
 };
 
 function run({ command, args }) {
@@ -91,7 +93,7 @@ for (const each of steps) {
     if (command !== "vitest") done.push({ name, ok }); // vitest counts its own tests
     if (!ok) failed.push(name);
   }
-  if (failed.includes(build.name)) break; // nothing else would report it
+  if (failed.includes(build.name) || failed.includes(types.name)) break; // nothing else would report it
 }
 if (reports) writeFileSync(reportFile("steps"), JSON.stringify(done));
 console.log(failed.length === 0 ? "\nall steps passed" : `\nfailed: ${failed.join("; ")}`);

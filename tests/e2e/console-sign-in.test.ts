@@ -259,8 +259,12 @@ test("the command line signs a person in by device flow, and gets the next token
     false,
     true,
   ]);
+  // The issuer takes each refresh token once: of two commands at the same time one gets the next one, and the other reads it.
+  write({ ...kept(), expiresAt: 1 });
+  const both = await Promise.all([harrier(["whoami"], env), harrier(["whoami"], env)]);
+  expect(both.map(({ code }) => code)).toEqual([0, 0]);
   // A refresh token that the issuer does not know ends the sign-in, and says what to do.
-  write({ ...next, expiresAt: 1, refresh: { ...next.refresh, token: "unknown" } });
+  write({ ...kept(), expiresAt: 1, refresh: { ...next.refresh, token: "unknown" } });
   const ended = await harrier(["whoami"], env);
   expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining("harrier login") });
   expect(await harrier(["login", "--issuer", "Another"], env)).toMatchObject({ code: 64 });

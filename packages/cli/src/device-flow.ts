@@ -44,9 +44,12 @@ export async function signInByDevice(
   const grant = { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: deviceCode, client_id: client.clientId };
   for (let seconds = secondsOf(started.body["interval"], usualSeconds); Date.now() < endsAt; ) {
     await sleep(seconds * 1_000, undefined, { signal });
-    const { status, body } = await post(endpointOf("token_endpoint"), grant, signal);
+    const { status, body } = await post(endpointOf("token_endpoint"), grant, signal).catch((error: unknown) => {
+      if (error instanceof ExitError) return { status: 503, body: {} as Answer }; // one lost answer ends no sign-in (RFC 8628 §3.5)
+      throw error;
+    });
     if (status === 200) return granted(client, body);
-    if (body["error"] === "slow_down") seconds += usualSeconds;
+    if (status >= 500 || body["error"] === "slow_down") seconds += usualSeconds;
     else if (body["error"] !== "authorization_pending") throw refused(client, body);
   }
   throw new ExitError(exit.signIn, "nobody has signed in in time: harrier login");

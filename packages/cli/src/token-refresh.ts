@@ -1,5 +1,6 @@
 import type { TokenSource } from "@harrier/client";
 import { type ContextAuth, readConfig, writeConfig } from "./config-file.ts";
+import { withConfigLocked } from "./config-lock.ts";
 import { refresh } from "./device-flow.ts";
 import { ExitError, exit } from "./exit.ts";
 
@@ -10,14 +11,14 @@ const overAt = (): ExitError => new ExitError(exit.signIn, "the sign-in has ende
 
 /**
  * The token of a person who signed in at an issuer, for as long as the program runs: it is replaced before its end, and where the server refuses it. Requests
- * at the same time share one replacement, and so do commands at the same time, as far as the configuration tells them of it.
+ * at the same time share one replacement, and so do commands at the same time: one of them gets it, and the others read it from the configuration.
  */
 export function renewing(context: string, first: Held, signal: AbortSignal): TokenSource {
   let held = first;
   let pending: Promise<Held> | undefined;
   return async (renew = false) => {
     if (renew || !isGood(held)) {
-      pending ??= next(context, held, signal).finally(() => {
+      pending ??= withConfigLocked(() => next(context, held, signal), signal).finally(() => {
         pending = undefined;
       });
       held = await pending;

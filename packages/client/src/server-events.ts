@@ -59,7 +59,10 @@ export async function* follow(client: Sender, row: RouteRow, options: FollowOpti
       for await (const event of parseEvents(answer.body as ReadableStream<Uint8Array>, { onBytes: dog.alive, signal: dog.signal })) {
         failures = 0;
         after = event.id ?? after;
+        // A reader that takes its time is no silence of the server.
+        dog.end();
         yield event;
+        dog.alive();
       }
       onState?.("broken");
       // A stream that ends as soon as it begins would be opened again without a pause.

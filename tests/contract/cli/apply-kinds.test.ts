@@ -21,6 +21,8 @@ kind: TargetType
 metadata: { name: gateway }
 spec: { description: d, colour: red, setTypes: [box], evidence: [{ attribute: sw_version, equals: "\${set.version}" }] }
 ---
+{ apiVersion: harrier/v1, kind: TargetType, metadata: { name: plain }, spec: { evidence: [], setTypes: [] } }
+---
 { apiVersion: harrier/v1, kind: TargetTag, metadata: { name: eu }, spec: { description: d, colour: red } }
 ---
 { apiVersion: harrier/v1, kind: SetTag, metadata: { name: stable }, spec: { description: d, colour: red } }
@@ -108,7 +110,7 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     expect(again).toEqual({
       code: 0,
       stdout: "",
-      stderr: "0 to create, 0 to update, 16 the same, 0 immutable, 0 blocked\n",
+      stderr: "0 to create, 0 to update, 17 the same, 0 immutable, 0 blocked\n",
     });
     expect(await changes()).toBe(before);
   });

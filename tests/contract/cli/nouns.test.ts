@@ -85,6 +85,7 @@ describe("nouns of the command line (contract console.md §5)", () => {
     await expect
       .poll(
         async () => {
+          await ok("target", "update", "dev-1", "--description", "not of asked");
           await ok("target", "update", "asked", "--description", "another");
           return Promise.race([watching.then(({ stdout }) => stdout), new Promise((over) => setTimeout(over, 500, ""))]);
         },
@@ -92,6 +93,7 @@ describe("nouns of the command line (contract console.md §5)", () => {
       )
       .toContain('"subject":');
     expect((await watching).code).toBe(130);
+    expect((await watching).stdout).not.toContain("targets/dev-1");
     await ok("target", "assign", "asked set:1.0", "asked");
     expect((await harrier(["device", "explain", "asked"], { env })).stdout).toContain("confirmation\tno\t");
     await ok("device", "confirm", "asked");

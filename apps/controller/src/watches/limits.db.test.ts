@@ -119,6 +119,7 @@ test("beyond 2.2 a download begins the stage of downloads, and ends a silence, t
 test.each([
   ["retrieval", (device: string, action: number) => fleet.retrieve(device, action, 2)],
   ["report", (device: string, action: number) => fleet.report(device, action, "proceeding", "none", null, 2)],
+  ["download", (_device: string, action: number) => fleet.download(action, 2)],
 ] as const)("beyond 2.2 a %s ends a silence where the quota of entries is full, up to twice as many", async (_what, speak) => {
   const { device, action } = await silent(); // two entries: the start, and the silence
   expect(await speak(device, action)).toBe("ok");

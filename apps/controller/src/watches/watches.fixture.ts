@@ -182,6 +182,14 @@ export function watchedFleet(fixture: CommandsFixture) {
       ]);
       return rows[0].messages[0];
     },
+    /** Notes one download where an action may have so many entries. */
+    async download(actionId: number, maxEntries: number): Promise<string> {
+      await pool.query(
+        "select record_downloads(gen_random_uuid()::text, '{1}', array[$1::bigint], '{/file}', array[now()], array[$2::int])",
+        [actionId, maxEntries],
+      );
+      return "ok";
+    },
     downloads: (actionId: number) =>
       fixture.actions.noteDownloads({ downloads: [{ tenantId: 1, actionId, path: "/file", at: Date.now() }] }, contextOf()),
     prove: (controllerId: string, actionId: number, proven: boolean) =>

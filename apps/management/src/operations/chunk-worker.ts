@@ -3,7 +3,7 @@ import { type Database, run, runOne } from "@harrier/db";
 import { failureMessage } from "@harrier/errors";
 import { type OutCall, servicePrincipal } from "@harrier/rpc";
 import { finishBackground, type OperationKind, postponeBackground, postponeOperation } from "./background.sql.ts";
-import { type ChunkedOperation, endChunk, maxFailures, nextChunk, takeDueChunked } from "./chunks.sql.ts";
+import { type ChunkedOperation, endChunk, extendLease, maxFailures, nextChunk, takeDueChunked } from "./chunks.sql.ts";
 
 interface Deps {
   db: Pick<Database, "pool">;
@@ -18,8 +18,11 @@ export interface ChunkFailures {
 
 interface Work {
   readonly kind: OperationKind;
-  /** Does one chunk of an operation. It may be called again with what it has already done. */
-  readonly carryOut: (operation: ChunkedOperation, targetIds: number[]) => Promise<ChunkFailures | undefined>;
+  /**
+   * Does one chunk of an operation. It may be called again with what it has already done. Where it needs more calls than one, it asks for the lease
+   * before each further one.
+   */
+  readonly carryOut: (operation: ChunkedOperation, targetIds: number[], extend: () => Promise<void>) => Promise<ChunkFailures | undefined>;
   /** This is logged with a failure. */
   readonly failure: string;
 }
@@ -53,10 +56,13 @@ export async function workOnChunks(deps: Deps, work: Work, signal?: AbortSignal,
 /** Does chunks for some seconds; true when nothing is left. */
 async function workFor({ db }: Deps, { carryOut }: Work, due: ChunkedOperation, signal: AbortSignal | undefined): Promise<boolean> {
   const untilMs = Date.now() + roundMs;
+  const extend = async () => {
+    await run(db.pool, extendLease, [due.tenantId, due.id, leaseSeconds]);
+  };
   while (signal?.aborted !== true && Date.now() < untilMs) {
     const next = await runOne(db.pool, nextChunk, [due.tenantId, due.id]);
     if (next === undefined) return true;
-    const { failed = 0, failures = [] } = (await carryOut(due, next.targetIds)) ?? {};
+    const { failed = 0, failures = [] } = (await carryOut(due, next.targetIds, extend)) ?? {};
     const first = JSON.stringify(failures.slice(0, maxFailures));
     await run(db.pool, endChunk, [due.tenantId, due.id, next.chunk, leaseSeconds, failed, first]);
   }

@@ -77,6 +77,12 @@ export const nextChunk = statement<[tenantId: number, id: number], Chunk>(
   `select chunk, target_ids as "targetIds" from operation_chunks where tenant_id = $1 and operation_id = $2 order by chunk limit 1`,
 );
 
+/** Extends the lease of an operation, for a chunk that needs many calls. */
+export const extendLease = statement<[tenantId: number, id: number, leaseSeconds: number], never>(
+  "management.extend_operation_lease",
+  "update background_operations set due_at = now() + make_interval(secs => $3) where tenant_id = $1 and id = $2 and ended_at is null",
+);
+
 /** What an operation could not do: how many targets, and the first of them. */
 export const maxFailures = 100;
 

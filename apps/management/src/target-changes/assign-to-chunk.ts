@@ -12,6 +12,8 @@ import { findAssignable } from "./target-changes.sql.ts";
 export interface AssignChunkDeps {
   db: Database;
   actions: Pick<Client<"harrier.controller.v1.ActionsService">, "assignSet">;
+  /** Keeps other replicas from the chunk while it takes many calls. */
+  extend: () => Promise<void>;
 }
 
 type Failure = ChunkFailures["failures"][number];
@@ -57,6 +59,7 @@ async function assignTo(
   if (refusal === undefined) return [];
   const [first = "", second] = controllerIds;
   if (second === undefined) return [{ controllerId: first, reason: refusal }];
+  await deps.extend();
   const middle = Math.ceil(controllerIds.length / 2);
   return [...(await assignTo(deps, controllerIds.slice(0, middle))), ...(await assignTo(deps, controllerIds.slice(middle)))];
 }

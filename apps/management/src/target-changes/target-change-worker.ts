@@ -22,12 +22,12 @@ export function changeDueTargets(deps: Deps, signal?: AbortSignal, pieceFailed?:
   const work = {
     kind: "change-targets",
     failure: "targets could not be changed; it will be tried again",
-    carryOut: (due, targetIds) => changeChunk(deps, due, targetIds),
+    carryOut: (due, targetIds, extend) => changeChunk({ ...deps, extend }, due, targetIds),
   } satisfies Parameters<typeof workOnChunks>[1];
   return workOnChunks(deps, work, signal, pieceFailed);
 }
 
-async function changeChunk(deps: Deps, due: ChunkedOperation, targetIds: number[]): Promise<ChunkFailures> {
+async function changeChunk(deps: Deps & AssignChunkDeps, due: ChunkedOperation, targetIds: number[]): Promise<ChunkFailures> {
   const { scope, change, value } = due.payload as ChangePayload;
   if (change === "assignSet") return assignToChunk(deps, due, targetIds);
   const reached = new Set<number>();

@@ -184,7 +184,10 @@ const shown = (value: unknown): string => (typeof value === "string" ? value : J
  * because the server fills in the others.
  */
 function equal(wanted: unknown, now: unknown): boolean {
-  if (Array.isArray(wanted)) return Array.isArray(now) && wanted.length === now.length && wanted.every((one, n) => equal(one, now[n]));
+  if (Array.isArray(wanted)) {
+    const list = now ?? [];
+    return Array.isArray(list) && wanted.length === list.length && wanted.every((one, n) => equal(one, list[n]));
+  }
   if (wanted !== null && typeof wanted === "object") {
     if (now === null || typeof now !== "object" || Array.isArray(now)) return false;
     return Object.entries(wanted).every(([name, value]) => equal(value, (now as Record<string, unknown>)[name]));

@@ -13,7 +13,7 @@ type Target = ResponseOf<typeof r.targets.get>;
 type Action = ResponseOf<typeof r.actions.get>;
 type AutoConfirm = ResponseOf<typeof r.targets.autoConfirm>;
 
-/** What is known of a target: `action` is the newest one that is open, `rollout` the status of the rollout that has made it. */
+/** What is known of a target: `action` is the one that a poll meets first, `rollout` the status of the rollout that has made it. */
 export interface Seen {
   readonly target: Target;
   readonly action?: Action | undefined;
@@ -54,8 +54,11 @@ function begun({ action, rollout }: Seen): Check | undefined {
   if (action?.rollout === undefined) return undefined;
   const check = "rollout";
   const name = action.rolloutName ?? String(action.rollout);
-  if (action.detailStatus === "scheduled") return { check, state: "wait", text: `its group of ${name} has not begun` };
   if (rollout === undefined) return { check, state: "unknown", text: `${name} is not shown to you` };
+  if (action.detailStatus === "scheduled") {
+    const goesOn = ["running", "starting", "waiting_for_next_group"].includes(rollout.status);
+    return { check, state: goesOn ? "wait" : "no", text: `its group of ${name} has not begun, and ${name} is ${rollout.status}` };
+  }
   return { check, state: "ok", text: `${name} is ${rollout.status}` };
 }
 

@@ -21,15 +21,24 @@ async function ifAllowed<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Answers the newest open action of a target, if it has one. */
-async function openAction(session: Session, targetId: string): Promise<Action | undefined> {
-  const query = { q: "active==true", sort: "id:DESC", limit: 1 } as const;
-  const { content } = await session.read(r.targets.listActions, { params: { targetId }, query });
-  return content[0] as Action | undefined;
+/** What a poll meets first: an action that the device is asked to give up, then the newest open one, then one whose group has not begun. */
+const inOrder = ["detailstatus==canceling", "active==true", "detailstatus==scheduled"];
+
+/** Answers the first action of a target that one of the queries means, the newest one of it. */
+async function firstAction(session: Session, targetId: string, queries: readonly string[]): Promise<Action | undefined> {
+  const pages = await Promise.all(
+    queries.map((q) =>
+      session.read(r.targets.listActions, { params: { targetId }, query: { q, sort: "id:DESC", limit: 1, total: "none" } }),
+    ),
+  );
+  return pages.flatMap(({ content }) => content)[0] as Action | undefined;
 }
 
 async function checksFor(session: Session, targetId: string) {
-  const [target, action] = await Promise.all([session.read(r.targets.get, { params: { targetId } }), openAction(session, targetId)]);
+  const [target, action] = await Promise.all([
+    session.read(r.targets.get, { params: { targetId } }),
+    firstAction(session, targetId, inOrder),
+  ]);
   const rollout =
     action?.rollout === undefined ? undefined : await ifAllowed(session.read(r.rollouts.get, { params: { rolloutId: action.rollout } }));
   const autoConfirm =
@@ -62,9 +71,10 @@ export const followVerbs = (target: Kind): readonly Verb[] => [
     async run(session, [targetId = ""]) {
       await session.read(r.targets.get, { params: { targetId } });
       const client = await session.client();
-      const query = { target: targetId };
-      for await (const event of client.events(r.events.stream, { query: query as never, signal: session.signal })) {
-        const { time, type, data } = event.data as { time: string; type: string; data: Record<string, unknown> };
+      const own = `targets/${targetId}`;
+      for await (const event of client.events(r.events.stream, { signal: session.signal })) {
+        const { time, type, subject, data } = event.data as { time: string; type: string; subject: string; data: Record<string, unknown> };
+        if (subject !== own && !subject.startsWith(`${own}/`)) continue;
         const what = type.replace(/^io\.update\./, "").replace(/\.v\d+$/, "");
         const told = ["actionId", "status", "code"].flatMap((name) => (data[name] === undefined ? [] : [`${name} ${String(data[name])}`]));
         const line = session.options.output === "table" ? [time, what, ...told].join("  ") : JSON.stringify(event.data);
@@ -80,9 +90,8 @@ export const followVerbs = (target: Kind): readonly Verb[] => [
     completes: [target],
     writes: true,
     async run(session, [targetId = ""]) {
-      const action = await openAction(session, targetId);
-      if (action?.detailStatus !== "wait_for_confirmation")
-        throw new ExitError(exit.notFound, `no action of ${targetId} waits for a confirmation`);
+      const action = await firstAction(session, targetId, ["detailstatus==wait_for_confirmation"]);
+      if (action === undefined) throw new ExitError(exit.notFound, `no action of ${targetId} waits for a confirmation`);
       const params = { targetId, actionId: action.id };
       await session.write(r.targets.confirmAction, { params, body: { confirmation: "confirmed", details: [] } });
       session.note(`action ${action.id} is confirmed`);
