@@ -3,19 +3,10 @@ import { eventually } from "@harrier/testkit";
 import { expect, test } from "vitest";
 import { insert, path, sequencesOf, setUpWebhooks } from "./webhooks.fixture.ts";
 
-// What happens to a page of events that is under way when its webhook is changed.
+// What happens to a page of events that is under way when its webhook is changed, and to tests whose receivers hang.
 
-const { rows, asController, call, receiver, replica, create, tell, log, told, shown, atEnd } = setUpWebhooks();
+const { rows, asController, call, receiver, hanging, replica, create, tell, log, told, shown, secondTenant } = setUpWebhooks();
 
-/** A receiver that answers only when it is let go, with the status that it is told then. */
-async function hanging() {
-  const waiting: ServerResponse[] = [];
-  const { url } = await receiver((_event, res) => void waiting.push(res));
-  const release = (status: number) => {
-    for (const res of waiting.splice(0)) res.writeHead(status).end();
-  };
-  return { url, waiting, release };
-}
 const change = async (id: number, body: object) => expect((await call("PUT", `${path}/${id}`, { body })).status).toBe(200);
 /** The pages that are under way have come to their end. */
 const settled = async (id: number) => {
@@ -114,9 +105,7 @@ test("replays and changes in a row take no more than the places of a tenant, tho
   for (let n = 0; n < 6; n += 1) ids.push((await create({ name: `h${n}`, url })).id);
   const { url: sound, received } = await receiver();
   const { id: other } = await create({ name: "other", url: sound });
-  await rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'OTHER', 'active', 1)");
-  atEnd(() => rows("delete from tenants where tenant_id = 2"));
-  await rows("update webhooks set tenant_id = 2 where id = $1", [other]);
+  await secondTenant(other);
   const { leases } = replica({ slots: 5 });
   await tell("f", 1);
   await eventually(() => expect(waiting).toHaveLength(4));
@@ -131,4 +120,27 @@ test("replays and changes in a row take no more than the places of a tenant, tho
     JSON.stringify([{ subject: "targets/o", sequence: 1, data: { controllerId: "o" } }]),
   ]);
   await eventually(() => expect(sequencesOf(received, "o")).toContain(1), 5_000);
+});
+
+test("tests of receivers that hang take no more than the places of a tenant, and other tenants test meanwhile", async () => {
+  const { url, waiting, release } = await hanging();
+  const { url: sound } = await receiver();
+  const { id } = await create({ url });
+  const { id: other } = await create({ name: "other", url: sound });
+  await secondTenant(other);
+  const probe = (webhook: number, tenantId = 1) => call("POST", `${path}/${webhook}/test`, { tenantId });
+  const statuses: number[] = [];
+  const asked = Array.from({ length: 40 }, async () => void statuses.push((await probe(id)).status));
+  await eventually(() => expect([waiting.length, statuses.length]).toEqual([2, 38]));
+  expect(new Set(statuses)).toEqual(new Set([429]));
+  expect((await probe(other, 2)).body).toMatchObject({ delivered: true });
+  const refused = await probe(id);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"]);
+  release(204);
+  await Promise.all(asked);
+  expect(statuses.slice(38)).toEqual([200, 200]);
+  const again = probe(id);
+  await eventually(() => expect(waiting).toHaveLength(1));
+  release(204);
+  expect((await again).body).toMatchObject({ delivered: true });
 });

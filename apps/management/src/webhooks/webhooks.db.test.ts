@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { signed } from "./signature.ts";
 import { hourMs, insert, path, type Received, sequencesOf, setUpWebhooks } from "./webhooks.fixture.ts";
 
-const { rows, asController, call, receiver, replica, create, tell, log, dueNow, told, shown, atEnd } = setUpWebhooks();
+const { rows, asController, call, receiver, replica, create, tell, log, dueNow, told, shown, secondTenant, atEnd } = setUpWebhooks();
 
 test("events are sent signed, in the order of each subject, and logged; those of other types and of before are not", async () => {
   await tell("a", 1);
@@ -78,9 +78,7 @@ test("a tenant's receivers that hang take no more than its places, and others ar
   for (let n = 0; n < 6; n += 1) await create({ name: `h${n}`, url: hanging.url });
   const { url, received } = await receiver();
   const { id } = await create({ name: "other", url });
-  await rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'OTHER', 'active', 1)");
-  atEnd(() => rows("delete from tenants where tenant_id = 2"));
-  await rows("update webhooks set tenant_id = 2 where id = $1", [id]);
+  await secondTenant(id);
   // the first tenant could take all places but one, if it had more than its own
   replica({ slots: 5 });
   await tell("h", 1);

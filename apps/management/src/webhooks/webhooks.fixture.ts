@@ -68,6 +68,16 @@ export function setUpWebhooks() {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received };
   }
 
+  /** A receiver that answers only when it is let go, with the status that it is told then. */
+  async function hanging() {
+    const waiting: ServerResponse[] = [];
+    const { url } = await receiver((_event, res) => void waiting.push(res));
+    const release = (status: number) => {
+      for (const res of waiting.splice(0)) res.writeHead(status).end();
+    };
+    return { url, waiting, release };
+  }
+
   /** A replica that delivers, until the test ends; its clock is ahead by `aheadMs`. */
   function replica({ aheadMs = () => 0, ...options }: Partial<LeaseOptions> & { aheadMs?: () => number } = {}) {
     const changes = createChanges({ db: fixture.db.pool, onFirst: () => {} });
@@ -109,6 +119,12 @@ export function setUpWebhooks() {
   const dueNow = () => rows("update webhooks set due_at = now()");
   const told = () => rows("select type, items -> 0 -> 'data' as data from outbox where topic = 'webhook-events' order by id");
   const shown = async (id: number) => (await call("GET", `${path}/${id}`)).body;
+  /** Makes a webhook one of a second tenant. */
+  const secondTenant = async (id: number) => {
+    await rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'OTHER', 'active', 1)");
+    atEnd(() => rows("delete from tenants where tenant_id = 2"));
+    await rows("update webhooks set tenant_id = 2 where id = $1", [id]);
+  };
   const atEnd = (end: () => unknown) => void ends.push(end);
-  return { rows, asController, call, receiver, replica, create, tell, log, dueNow, told, shown, atEnd };
+  return { rows, asController, call, receiver, hanging, replica, create, tell, log, dueNow, told, shown, secondTenant, atEnd };
 }
