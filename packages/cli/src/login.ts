@@ -10,7 +10,7 @@ import { r } from "./routes.ts";
 import type { Session } from "./session.ts";
 import { askSecretly, checkedServer, inTenant, readSecret } from "./sign-in.ts";
 
-const loopback = /^http:\/\/(127\.|localhost(:|\/|$)|\[::1\])/;
+const isLoopback = (server: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(server).hostname);
 
 /** How the context will sign in, and the tenant that the server says it is in; nobody has asked the server about a variable. */
 interface SignedIn {
@@ -32,7 +32,7 @@ export const login: Verb = {
   ],
   async run(session, _args, options) {
     const server = checkedServer(session.options.server ?? environment.server ?? "http://127.0.0.1:8080");
-    if (server.startsWith("http:") && !loopback.test(server))
+    if (server.startsWith("http:") && !isLoopback(server))
       session.note(`warning: ${server} is not encrypted: others can read your credential`);
     const given = ["user", "issuer", "clientId", "tokenEnv"].filter((name) => options[name] !== undefined);
     if (given.length !== 1) throw usage("give --user, --issuer, --client-id or --token-env");
@@ -79,6 +79,7 @@ async function signInAsClient(server: string, id: string, fromStdin: boolean): P
 /** Signs in at an issuer of the server and makes sure that the server takes its token. */
 async function signInAtIssuer(session: Session, server: string, named: string | undefined): Promise<SignedIn> {
   const { issuer, clientId, scopes } = await deviceClientOf(server, named, session.signal);
+  session.note(`${harmless(server)} signs you in at ${harmless(issuer)}, as its client ${harmless(clientId)}`);
   const show = (address: string, code: string) =>
     session.note(`Open ${harmless(address)} and see that it shows the code ${harmless(code)}`);
   const { token, expiresAt, refreshToken } = await signInByDevice({ issuer, clientId, scopes }, show, session.signal);
