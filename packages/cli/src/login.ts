@@ -4,7 +4,7 @@ import { type ContextAuth, readConfig, writeConfig } from "./config-file.ts";
 import { signInByDevice } from "./device-flow.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
-import { closeSession, deviceClientOf, openSession } from "./open-session.ts";
+import { closeSession, deviceClientOf, endOld, openSession } from "./open-session.ts";
 import { harmless } from "./output/terminal.ts";
 import { r } from "./routes.ts";
 import type { Session } from "./session.ts";
@@ -42,6 +42,7 @@ export const login: Verb = {
     const config = await readConfig();
     const context = { server, ...(tenant === undefined ? {} : { tenant }), auth };
     await writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: context } });
+    await endOld(config.contexts[name], (text) => session.note(text));
     session.note(`context ${name}: ${server}${tenant === undefined ? "" : `, tenant ${tenant}`}`);
   },
 };
