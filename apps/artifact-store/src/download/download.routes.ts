@@ -7,6 +7,7 @@ import type { Traffic } from "../traffic/traffic.ts";
 import type { ArtifactRow } from "./download.sql.ts";
 import type { BufferedDownload } from "./download-buffer.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
+import { GivenLinks } from "./given-links.ts";
 import { type RedirectDeps, redirectToBucket } from "./redirect.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
@@ -26,7 +27,7 @@ const shortReads = 32;
 
 /** Mounts the downloads: those of devices under both shapes of links (contract device.md §6), and those of users (management.md §4.3). */
 export function mountDownloads(mount: Mount, options: DownloadDeps): void {
-  const deps = { ...options, limit: pLimit(shortReads), linked: options.storage.link !== undefined };
+  const deps = { ...options, limit: pLimit(shortReads), linked: options.storage.link !== undefined, given: new GivenLinks() };
   // these routes come first, because their suffix would also match as part of a file name
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
@@ -42,7 +43,8 @@ export function mountDownloads(mount: Mount, options: DownloadDeps): void {
       const onWhole = (): Promise<void> | undefined => recordDownload(deps, ctx, artifact);
       const found = sendable(ctx.tenantId, artifact);
       const sending = sendDeps(deps, ctx);
-      if (artifact.presigned && (await redirectToBucket(sending, ctx, { artifact: found, onWhole }))) return;
+      const device = { tenantId: ctx.tenantId, controllerId: controllerOf(ctx) };
+      if (artifact.presigned && (await redirectToBucket(sending, ctx, { artifact: found, device, onWhole }))) return;
       await sendArtifact(sending, ctx, found, { ...deviceStyle, onWhole });
     });
   }
@@ -57,9 +59,13 @@ export function mountDownloads(mount: Mount, options: DownloadDeps): void {
 
 type DeviceContext = RequestContext<typeof downloads.artifact> | RequestContext<typeof downloads.artifactMd5>;
 
-async function findGranted(deps: DownloadDeps & FindDeps, ctx: DeviceContext): Promise<GrantedArtifact> {
-  const { controllerId } = ctx.identity;
+function controllerOf({ identity: { controllerId } }: DeviceContext): string {
   if (controllerId === undefined) throw new HarrierError("unauthenticated");
+  return controllerId;
+}
+
+async function findGranted(deps: DownloadDeps & FindDeps, ctx: DeviceContext): Promise<GrantedArtifact> {
+  const controllerId = controllerOf(ctx);
   const { softwareModuleId: moduleId, fileName: filename } = ctx.params;
   const artifact = await findForDevice(deps, { tenantId: ctx.tenantId, controllerId, moduleId, filename });
   // this is the last check, so that an unknown artifact stays 404; users may still download, and their bytes count (spec 000 §7.1)
@@ -70,7 +76,10 @@ async function findGranted(deps: DownloadDeps & FindDeps, ctx: DeviceContext): P
 
 type Sending = SendDeps & RedirectDeps;
 
-function sendDeps(deps: DownloadDeps & Pick<SendDeps, "limit">, { tenantId, log }: { tenantId: number; log: SendDeps["log"] }): Sending {
+function sendDeps(
+  deps: DownloadDeps & Pick<Sending, "limit" | "given">,
+  { tenantId, log }: { tenantId: number; log: SendDeps["log"] },
+): Sending {
   return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };
 }
 

@@ -62,6 +62,13 @@ const follow = async (link: string, headers: Record<string, string> = {}) => {
   const answer = await fetch(link, { headers });
   return { status: answer.status, headers: answer.headers, body: Buffer.from(await answer.arrayBuffer()) };
 };
+/** A new file of so many bytes, to which nobody has got a link. */
+const fresh = async (size = 1_000): Promise<{ bytes: Buffer; sha256: string; path: string }> => {
+  const { bytes, sha256 } = randomContent(size);
+  const name = `${sha256.slice(0, 12)}.bin`;
+  expect((await upload(service, name, bytes)).status).toBe(201);
+  return { bytes, sha256, path: path.replace("fw%201.bin", name) };
+};
 const counted = async (): Promise<number> => {
   await service.traffic.beat();
   const [row] = await service.bench.sql<{ bytes: string }>(
@@ -84,21 +91,38 @@ it("a whole file comes from the bucket by a link, which is in the history of the
 });
 
 it("one range comes by a link that is good for this range alone, and only its bytes count", async () => {
+  const file = await fresh();
+  const size = file.bytes.length;
+  const linkTo = async (range: string) => linkOf(await ask({ range }, "GET", file.path));
   const range = "bytes=100-299";
-  const link = linkOf(await ask({ range }));
+  const link = await linkTo(range);
   const answer = await follow(link, { range });
   expect(answer.status).toBe(206);
-  expect(answer.headers.get("content-range")).toBe(`bytes 100-299/${content.bytes.length}`);
-  expect(answer.body.equals(content.bytes.subarray(100, 300))).toBe(true);
+  expect(answer.headers.get("content-range")).toBe(`bytes 100-299/${size}`);
+  expect(answer.body.equals(file.bytes.subarray(100, 300))).toBe(true);
   // MinIO calls a signed header that is missing a bad request
   expect([400, 403]).toContain((await follow(link)).status);
-  expect((await follow(link, { range: "bytes=0-299999" })).status).toBe(403);
-  const rest = `bytes=${content.bytes.length - 10}-`;
-  expect((await follow(linkOf(await ask({ range: rest })), { range: rest })).body.equals(content.bytes.subarray(-10))).toBe(true);
+  expect((await follow(link, { range: `bytes=0-${size - 1}` })).status).toBe(403);
+  const rest = `bytes=${size - 10}-`;
+  expect((await follow(await linkTo(rest), { range: rest })).body.equals(file.bytes.subarray(-10))).toBe(true);
   const last = "bytes=-7";
-  expect((await follow(linkOf(await ask({ range: last })), { range: last })).body.equals(content.bytes.subarray(-7))).toBe(true);
+  expect((await follow(await linkTo(last), { range: last })).body.equals(file.bytes.subarray(-7))).toBe(true);
   expect(await counted()).toBe(217);
   expect(service.neighbours.noted).toHaveLength(0);
+});
+
+it("a device that asks again and again, and fetches nothing, counts the size of the file once; the rest counts as it is sent", async () => {
+  const file = await fresh();
+  const size = file.bytes.length;
+  const asks = Array.from({ length: 100 }, (_, n) => ask(n % 2 === 0 ? {} : { range: `bytes=${n}-` }, "GET", file.path));
+  const answers = await Promise.all(asks);
+  const received = answers.reduce((sum, { body }) => sum + body.length, 0);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 206, 302]));
+  const unfetched = (await counted()) - received;
+  expect(unfetched).toBeGreaterThan(0);
+  expect(unfetched).toBeLessThanOrEqual(size);
+  const through = await ask({}, "GET", file.path);
+  expect([through.status, through.body.equals(file.bytes)]).toEqual([200, true]);
 });
 
 it("what the bucket would answer otherwise goes through artifact-store: several ranges, conditions, HEAD, checksums, downloads of users", async () => {
@@ -120,8 +144,9 @@ it("a device without an action, a tenant whose volume is used up, and one that h
   const foreign = await service.call("GET", path.replace("/open/", "/canceled/"), { controllerId: "canceled" });
   expect([foreign.status, foreign.headers["location"]]).toEqual([404, undefined]);
   await limitVolume(service, 200);
-  linkOf(await ask({ range: "bytes=0-199" }));
-  const used = await ask();
+  const file = await fresh();
+  linkOf(await ask({ range: "bytes=0-199" }, "GET", file.path));
+  const used = await ask({}, "GET", file.path);
   expect([used.status, used.headers["location"]]).toEqual([403, undefined]);
   await limitVolume(service, null);
   await presigned(service, false);
@@ -131,8 +156,9 @@ it("a device without an action, a tenant whose volume is used up, and one that h
 });
 
 it("a link names one object for one method, and is good for its seconds only", async () => {
-  const link = linkOf(await ask());
-  expect((await follow(link.replace(content.sha256, "0".repeat(64)))).status).toBe(403);
+  const file = await fresh();
+  const link = linkOf(await ask({}, "GET", file.path));
+  expect((await follow(link.replace(file.sha256, "0".repeat(64)))).status).toBe(403);
   expect((await fetch(link, { method: "DELETE" })).status).toBe(403);
   expect((await follow(link.replace(/X-Amz-Expires=\d+/, "X-Amz-Expires=3600"))).status).toBe(403);
   const other = await startService({ ...settings(), HARRIER_S3_LINK_SECONDS: "1" });
@@ -155,9 +181,11 @@ it("an object that the bucket has lost is an error and no link; a bucket that is
   await client.removeObject(bucket, contentKey(tenantId, lost.sha256));
   const answer = await ask({}, "GET", path.replace("fw%201.bin", "lost.bin"));
   expect([answer.status, answer.json()["errorCode"]]).toEqual([500, "hawkbit.server.error.artifact.loadFailed"]);
+  const file = await fresh();
   await minio.kill();
-  const away = await ask();
+  const away = await ask({}, "GET", file.path);
   expect([away.status, away.headers["retry-after"], away.headers["location"]]).toEqual([503, "5", undefined]);
   await minio.restart();
-  linkOf(await ask());
+  // what could not be given does not count
+  linkOf(await ask({}, "GET", file.path));
 });

@@ -17,12 +17,14 @@ interface Traced {
 
 /**
  * Answers the traceparent with which a request goes on: the client's trace, else a new one; none for a device's reads, which the request id finds.
- * Where tracing is on, a share of the requests is recorded, whatever their clients say of that: no client decides what our collector gets.
+ * Where tracing is on, a share of the requests is recorded, and where it is off here, none, whatever their clients say of that: services follow the flag, and
+ * no client decides what our collector gets.
  */
 export function beginTrace({ req, res, route, rid }: Traced, share: number): string | undefined {
   const given = givenTrace(req);
   const frequent = route.interface === "device" && route.method === "GET";
-  if (tracer === undefined) return given ?? (frequent ? undefined : newTrace());
+  const unrecorded = (): string | undefined => (given !== undefined ? `${given.slice(0, -2)}00` : frequent ? undefined : newTrace());
+  if (tracer === undefined) return unrecorded();
   const name = `${route.method} ${route.path}`;
   const span = tracer.root({
     name,
@@ -30,7 +32,7 @@ export function beginTrace({ req, res, route, rid }: Traced, share: number): str
     share: frequent ? share * shareOfDeviceReads : share,
     attributes: { "http.request.method": req.method ?? "GET", "http.route": route.path, "harrier.request_id": rid },
   });
-  if (span === undefined) return given === undefined ? (frequent ? undefined : newTrace()) : `${given.slice(0, -2)}00`;
+  if (span === undefined) return unrecorded();
   res.once("close", () => {
     const status = res.statusCode;
     if (res.writableFinished) span.end({ "http.response.status_code": status }, status < 500 ? undefined : String(status));

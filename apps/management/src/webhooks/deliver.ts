@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type Database, run, runOne, type SecretBox } from "@harrier/db";
 import type { Egress } from "@harrier/egress";
 import { HarrierError } from "@harrier/errors";
@@ -10,6 +9,7 @@ import { cursorOfNow, readEvents, requireKept } from "../events/read-events.ts";
 import {
   claimWebhooks,
   listeningTenants,
+  lostLeases,
   notifyWebhooks,
   type Outcome,
   skipEvents,
@@ -53,13 +53,15 @@ const goneStatus = 410;
  * seldom, and the events behind it wait.
  */
 export function createDeliveries(deps: DeliveryDeps, options: LeaseOptions): Leases<WebhookClaim> {
-  const owner = randomUUID();
   const { pool } = deps.db;
   const noticed = new Set<number>();
+  const underWay: UnderWay = new Map();
   const listening = new Map<number, () => void>();
   const leases = new Leases<WebhookClaim>(
     {
       async notice() {
+        // without a free place nothing is claimed, and nobody else would look
+        if (underWay.size >= options.slots) await endLost(pool, underWay);
         const wanted = new Set((await run(pool, listeningTenants, [])).map(({ tenantId }) => tenantId));
         for (const [tenantId, leave] of listening) {
           if (wanted.has(tenantId)) continue;
@@ -79,9 +81,15 @@ export function createDeliveries(deps: DeliveryDeps, options: LeaseOptions): Lea
         const told = [...noticed];
         noticed.clear();
         if (told.length > 0) await run(pool, notifyWebhooks, [told]);
-        return run(pool, claimWebhooks, [owner, options.leaseSeconds, free, perTenant]);
+        await endLost(pool, underWay);
+        return run(pool, claimWebhooks, [options.leaseSeconds, free, perTenant, [...underWay.keys()].map(({ tenantId }) => tenantId)]);
       },
-      work: (claim, signal) => deliver(deps, { claim, owner, leaseSeconds: options.leaseSeconds, signal }),
+      async work(claim, stopping) {
+        const lost = new AbortController();
+        underWay.set(claim, lost);
+        const signal = AbortSignal.any([stopping, lost.signal]);
+        await deliver(deps, { claim, leaseSeconds: options.leaseSeconds, signal }).finally(() => underWay.delete(claim));
+      },
       // the lease ends by itself, and another round tries again
       failed: async () => {},
       failures: { claim: "webhooks cannot be looked for, trying again", work: "a webhook could not be delivered to, trying again" },
@@ -91,23 +99,34 @@ export function createDeliveries(deps: DeliveryDeps, options: LeaseOptions): Lea
   return leases;
 }
 
+/** The deliveries of this process, with what ends them. */
+type UnderWay = Map<WebhookClaim, AbortController>;
+
+/** Ends the pages of webhooks that were changed meanwhile, here or at another replica: nothing more goes where nobody wants it. */
+async function endLost(pool: Database["pool"], underWay: UnderWay): Promise<void> {
+  if (underWay.size === 0) return;
+  const claims = [...underWay.keys()];
+  const of = <Member extends keyof WebhookClaim>(member: Member) => claims.map((claim) => claim[member]);
+  const lost = new Set((await run(pool, lostLeases, [of("tenantId"), of("webhookId"), of("owner")])).map(({ owner }) => owner));
+  for (const [claim, end] of underWay) if (lost.has(claim.owner)) end.abort();
+}
+
 interface Delivery {
   readonly claim: WebhookClaim;
-  readonly owner: string;
   readonly leaseSeconds: number;
   readonly signal: AbortSignal;
 }
 
 /** Sends pages of events until there are no more, one is not accepted, or the time is over. */
-async function deliver(deps: DeliveryDeps, { claim, owner, leaseSeconds, signal }: Delivery): Promise<void> {
-  const { tenantId, webhookId } = claim;
+async function deliver(deps: DeliveryDeps, { claim, leaseSeconds, signal }: Delivery): Promise<void> {
+  const { tenantId, webhookId, owner } = claim;
   const receiver: Receiver = { tenant: claim.tenant, url: claim.url, secret: deps.secrets.open(claim.secret) };
   const until = deps.now() + pageMs;
   let { position, delivered, failed: failures, attempts } = claim;
   for (let restMs: number | null = null; restMs === null; ) {
     const page = await nextPage(deps, { ...claim, position });
     if (page === undefined) {
-      const now = await skip(deps, { claim, owner, position });
+      const now = await skip(deps, { claim, position });
       if (now === undefined) return;
       [position, delivered, failures] = [now, [], {}];
       continue;
@@ -123,7 +142,7 @@ async function deliver(deps: DeliveryDeps, { claim, owner, leaseSeconds, signal 
       failed: whole ? {} : failuresAfter(failures, sent),
       log: sent.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
       error: failed?.error ?? null,
-      // what the end of this process has cut, or its time, says nothing of the receiver
+      // what an end has cut, of this process, of the lease or of the time, says nothing of the receiver
       untold: sent.length === 0 && open.length > 0,
       restMs: restOf({ failed, attempts, whole, more: page.more || page.events.length > 0, over: signal.aborted || deps.now() >= until }),
     };
@@ -177,11 +196,8 @@ async function nextPage(
  * Goes on with what happens from now on, because the events behind the position are gone: the log of deliveries says so, and so does an event, which the
  * receiver gets too. Answers the new position, or undefined if the lease is lost.
  */
-async function skip(
-  deps: DeliveryDeps,
-  { claim, owner, position }: { claim: WebhookClaim; owner: string; position: string },
-): Promise<string | undefined> {
-  const { tenantId, tenant, webhookId } = claim;
+async function skip(deps: DeliveryDeps, { claim, position }: { claim: WebhookClaim; position: string }): Promise<string | undefined> {
+  const { tenantId, tenant, webhookId, owner } = claim;
   const next = await cursorOfNow(deps.db.pool, deps.now);
   const from = new Date(decodeCursor(position).at).toISOString();
   const to = new Date(next.at).toISOString();
@@ -218,7 +234,7 @@ async function sendPage(
       for (const event of queue) {
         if (ended || signal.aborted || deps.now() >= until) return;
         const one = await sendEvent(deps, receiver, { event, attempt: (failures[event.id] ?? 0) + 1, signal });
-        // what the end of this process has cut says nothing of the receiver
+        // what the end of this process or of the lease has cut says nothing of the receiver
         if (!one.delivered && signal.aborted) return;
         sent.push(one);
         if (!one.delivered) {

@@ -4,6 +4,8 @@ export interface WebhookClaim {
   readonly tenantId: number;
   readonly tenant: string;
   readonly webhookId: number;
+  /** It names this lease alone, so that whoever lost it is not mistaken for the one who took the webhook afterwards. */
+  readonly owner: string;
   readonly url: string;
   readonly types: readonly string[] | null;
   readonly secret: Buffer;
@@ -16,10 +18,10 @@ export interface WebhookClaim {
 
 /**
  * Takes webhooks that are due under a lease, and no more of a tenant than `perTenant` at a time, whoever delivers them; processes that ask at the same
- * moment may take some more together, but each webhook goes to one. Those of suspended tenants are left out first: they are due for ever, and would take
- * the places of others.
+ * moment may take some more together, but each webhook goes to one. `underWay` has the tenant of each delivery of this process: one that has lost its lease
+ * still takes a place until it ends. Webhooks of suspended tenants are left out first: they are due for ever, and would take the places of others.
  */
-export const claimWebhooks = statement<[owner: string, leaseSeconds: number, free: number, perTenant: number], WebhookClaim>(
+export const claimWebhooks = statement<[leaseSeconds: number, free: number, perTenant: number, underWay: readonly number[]], WebhookClaim>(
   "management.claim_webhooks",
   `with due as (
      select w.tenant_id, w.id, w.due_at, t.name from webhooks w join tenants t on t.tenant_id = w.tenant_id and t.status = 'active'
@@ -28,17 +30,25 @@ export const claimWebhooks = statement<[owner: string, leaseSeconds: number, fre
    ), fair as (
      select d.tenant_id, d.id, d.name
        from (select d.*, row_number() over (partition by d.tenant_id order by d.due_at) as n from due d) d
-      where d.n <= $4 - (select count(*) from webhooks o where o.tenant_id = d.tenant_id and o.leased_until >= now())
-      order by d.due_at limit $3
+      where d.n <= $3 - greatest((select count(*) from webhooks o where o.tenant_id = d.tenant_id and o.leased_until >= now()),
+                                 (select count(*) from unnest($4::int[]) u (tenant_id) where u.tenant_id = d.tenant_id))
+      order by d.due_at limit $2
    ), taken as (
      select w.tenant_id, w.id, f.name from webhooks w join fair f on f.tenant_id = w.tenant_id and f.id = w.id
       where w.leased_until is null or w.leased_until < now() for update of w skip locked
    )
-   update webhooks w set owner = $1, leased_until = now() + $2 * interval '1 second'
+   update webhooks w set owner = gen_random_uuid(), leased_until = now() + $1 * interval '1 second'
      from taken k
     where w.tenant_id = k.tenant_id and w.id = k.id
-   returning w.tenant_id as "tenantId", k.name as tenant, w.id as "webhookId", w.url, w.types, w.secret, w.position, w.delivered, w.failed, w.attempts,
+   returning w.tenant_id as "tenantId", k.name as tenant, w.id as "webhookId", w.owner, w.url, w.types, w.secret, w.position, w.delivered, w.failed, w.attempts,
              w.notifications`,
+);
+
+/** Which of these leases are lost: the webhook was changed, switched off or deleted, or somebody else has taken it. */
+export const lostLeases = statement<[tenantIds: readonly number[], ids: readonly number[], owners: readonly string[]], { owner: string }>(
+  "management.lost_webhook_leases",
+  `select l.owner from unnest($1::int[], $2::bigint[], $3::uuid[]) l (tenant_id, id, owner)
+    where not exists (select from webhooks w where w.tenant_id = l.tenant_id and w.id = l.id and w.owner = l.owner and w.enabled)`,
 );
 
 /** Tells that there may be events for tenants: at most one change for each of their webhooks that rests. */
@@ -70,7 +80,7 @@ export interface Outcome {
 }
 
 /**
- * Stores what came of a page, if the lease is still held; no row comes back otherwise. A webhook whose deliveries have failed for `disableAfter`, or that
+ * Stores what came of a page, if the lease is still held; otherwise the log alone tells what was sent, and no row comes back. A webhook whose deliveries have failed for `disableAfter`, or that
  * is gone, is disabled with an event that says so.
  */
 export const storeOutcome = statement<
@@ -94,15 +104,17 @@ export const storeOutcome = statement<
   { enabled: boolean }
 >(
   "management.store_webhook_outcome",
-  `with held as (
-     select w.tenant_id, w.id, w.name, w.revision, t.name as tenant, w.notifications,
+  `with webhook as (
+     select w.tenant_id, w.id, w.name, w.revision, t.name as tenant, w.notifications, w.enabled and w.owner = $3::uuid as held,
             $7::text is not null and ($12 or coalesce(w.failing_since, $15::timestamptz) < $15::timestamptz - $10 * interval '1 second') as ends
        from webhooks w join tenants t on t.tenant_id = w.tenant_id
-      where w.tenant_id = $1 and w.id = $2 and w.owner = $3::uuid for no key update of w
+      where w.tenant_id = $1 and w.id = $2 for no key update of w
+   ), held as (
+     select * from webhook where held
    ), log as (
      insert into webhook_deliveries (tenant_id, webhook_id, event_id, type, subject, attempt, delivered, status, ms, error, at)
      select h.tenant_id, h.id, l."eventId", l.type, l.subject, l.attempt, l.delivered, l.status, l.ms, l.error, l.at
-       from held h, jsonb_to_recordset($6::jsonb)
+       from webhook h, jsonb_to_recordset($6::jsonb)
               as l("eventId" text, type text, subject text, attempt int, delivered boolean, status int, ms int, error text, at timestamptz)
    ), event as (
      insert into outbox (tenant_id, topic, type, common, items)

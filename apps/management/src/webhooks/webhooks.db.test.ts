@@ -1,114 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createEgress, parseAllowed } from "@harrier/egress";
-import { type LeaseOptions, pause } from "@harrier/jobs";
+import { pause } from "@harrier/jobs";
 import { eventually } from "@harrier/testkit";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createChanges } from "../events/changes.ts";
-import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
-import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { createDeliveries } from "./deliver.ts";
+import { expect, test } from "vitest";
 import { signed } from "./signature.ts";
+import { hourMs, insert, path, type Received, sequencesOf, setUpWebhooks } from "./webhooks.fixture.ts";
 
-const path = "/api/mgmt/v1/webhooks";
-let fixture: Fixture;
-let http: HttpFixture;
-const ends: (() => unknown)[] = [];
-beforeAll(async () => {
-  fixture = await managementFixture();
-  http = await httpFixture(fixture);
-});
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-  await fixture.rows("delete from webhooks");
-});
-afterAll(async () => {
-  await http.close();
-  await fixture.close();
-});
-
-interface Received {
-  id: string;
-  subject: string;
-  sequence: number;
-  headers: IncomingMessage["headers"];
-  body: string;
-}
-
-/** A receiver that answers as it is told; what it has accepted is in `received`. */
-async function receiver(answer: (event: Received, res: ServerResponse) => unknown = () => 204) {
-  const received: Received[] = [];
-  const server: Server = createServer(async (req, res) => {
-    const parts: Buffer[] = [];
-    for await (const part of req) parts.push(part as Buffer);
-    const body = Buffer.concat(parts).toString();
-    const { id, subject, sequence } = JSON.parse(body) as Received;
-    const event = { id, subject, sequence: Number(sequence), headers: req.headers, body };
-    const status = await answer(event, res);
-    if (typeof status !== "number") return;
-    if (status < 300) received.push(event);
-    res.writeHead(status).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, received };
-}
-
-const hourMs = 60 * 60_000;
-
-/** A replica that delivers, until the test ends; its clock is ahead by `aheadMs`. */
-function replica({ aheadMs = () => 0, ...options }: Partial<LeaseOptions> & { aheadMs?: () => number } = {}) {
-  const changes = createChanges({ db: fixture.db.pool, onFirst: () => {} });
-  const egress = createEgress({ allowed: parseAllowed("*@127.0.0.0/8") });
-  const log = { warn: () => {} };
-  const leases = createDeliveries(
-    { db: fixture.db, secrets: fixture.secrets, egress, changes, eventDays: 2, now: () => Date.now() + aheadMs(), log },
-    { pollMs: 50, leaseSeconds: 5, slots: 4, log, ...options },
-  );
-  const reading = new AbortController();
-  const done = (async () => {
-    while (!reading.signal.aborted) {
-      await changes.read();
-      await pause(20, reading.signal);
-    }
-  })();
-  leases.start();
-  const stop = async () => {
-    reading.abort();
-    await leases.stop();
-    await done;
-  };
-  ends.push(stop);
-  return { stop, leases };
-}
-
-async function create(members: object): Promise<{ id: number; secret: string }> {
-  const { status, body } = await http.call("POST", path, { body: [{ name: "w", ...members }] });
-  expect([status, body]).toEqual([201, expect.anything()]);
-  return body[0];
-}
-
-const insert =
-  "insert into outbox (tenant_id, topic, type, common, items) values (1, 'target-events', 'io.update.target.changed.v1', $1, $2)";
-/** Tells events of a target, with these sequences. */
-const tell = (target: string, ...sequences: number[]) => {
-  const items = sequences.map((sequence) => ({ subject: `targets/${target}`, sequence, data: { controllerId: target } }));
-  return fixture.asController(insert, [JSON.stringify({ tenant: "DEFAULT" }), JSON.stringify(items)]);
-};
-const sequencesOf = (events: readonly Received[], target: string) =>
-  events.filter(({ subject }) => subject === `targets/${target}`).map(({ sequence }) => sequence);
-const log = async (id: number) => (await http.call("GET", `${path}/${id}/deliveries`)).body;
-const dueNow = () => fixture.rows("update webhooks set due_at = now()");
+const { rows, asController, call, receiver, replica, create, tell, log, dueNow, told, shown, secondTenant, atEnd } = setUpWebhooks();
 
 test("events are sent signed, in the order of each subject, and logged; those of other types and of before are not", async () => {
   await tell("a", 1);
   const { url, received } = await receiver();
   const { id, secret } = await create({ url, types: ["io.update.target.changed.v1"] });
   replica();
-  await fixture.asController(insert.replace("changed", "deleted"), [
+  await asController(insert.replace("changed", "deleted"), [
     JSON.stringify({ tenant: "DEFAULT" }),
     JSON.stringify([{ subject: "targets/x", sequence: 1 }]),
   ]);
@@ -123,9 +26,9 @@ test("events are sent signed, in the order of each subject, and logged; those of
   expect(first.headers["content-type"]).toContain("application/cloudevents+json");
   await eventually(async () => expect(await log(id)).toHaveLength(4));
   expect((await log(id))[0]).toMatchObject({ delivered: true, status: 204, attempt: 1, type: "io.update.target.changed.v1" });
-  const stored = await fixture.rows("select secret from webhooks");
+  const stored = await rows("select secret from webhooks");
   expect(Buffer.from(stored[0]?.["secret"] as Buffer).toString("latin1")).not.toContain(secret.slice(6, 20));
-  expect(JSON.stringify((await http.call("GET", path)).body)).not.toContain("whsec_");
+  expect(JSON.stringify((await call("GET", path)).body)).not.toContain("whsec_");
 });
 
 test("what is not accepted is sent again with the same id, the events behind it wait, and no other webhook does", async () => {
@@ -150,7 +53,7 @@ test("what is not accepted is sent again with the same id, the events behind it 
     [1, 204],
   ]);
   await eventually(async () => {
-    const { body } = await http.call("GET", `${path}/${id}`);
+    const { body } = await call("GET", `${path}/${id}`);
     expect([body.enabled, body.failingSince, body.lastError]).toEqual([true, undefined, undefined]);
   });
 });
@@ -175,19 +78,17 @@ test("a tenant's receivers that hang take no more than its places, and others ar
   for (let n = 0; n < 6; n += 1) await create({ name: `h${n}`, url: hanging.url });
   const { url, received } = await receiver();
   const { id } = await create({ name: "other", url });
-  await fixture.rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'OTHER', 'active', 1)");
-  ends.push(() => fixture.rows("delete from tenants where tenant_id = 2"));
-  await fixture.rows("update webhooks set tenant_id = 2 where id = $1", [id]);
+  await secondTenant(id);
   // the first tenant could take all places but one, if it had more than its own
   replica({ slots: 5 });
   await tell("h", 1);
   const leased = async () => {
-    const rows = await fixture.rows("select count(*)::int as n from webhooks where leased_until > now() and tenant_id = 1");
-    return rows[0]?.["n"];
+    const [row] = await rows("select count(*)::int as n from webhooks where leased_until > now() and tenant_id = 1");
+    return row?.["n"];
   };
   await eventually(async () => expect(await leased()).toBe(4));
   for (const sequence of [1, 2, 3]) {
-    await fixture.asController(insert.replace("(1,", "(2,"), [
+    await asController(insert.replace("(1,", "(2,"), [
       JSON.stringify({ tenant: "OTHER" }),
       JSON.stringify([{ subject: "targets/o", sequence, data: { controllerId: "o" } }]),
     ]);
@@ -198,9 +99,9 @@ test("a tenant's receivers that hang take no more than its places, and others ar
 
 test("webhooks of a suspended tenant, which stay due, take no place of another tenant's", async () => {
   for (let n = 0; n < 4; n += 1) await create({ name: `s${n}`, url: "https://example.com/" });
-  await fixture.rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'SUSPENDED', 'suspended', 1)");
-  ends.push(() => fixture.rows("delete from tenants where tenant_id = 2"));
-  await fixture.rows("update webhooks set tenant_id = 2, due_at = now() - interval '1 day'");
+  await rows("insert into tenants (tenant_id, name, status, default_set_type_id) values (2, 'SUSPENDED', 'suspended', 1)");
+  atEnd(() => rows("delete from tenants where tenant_id = 2"));
+  await rows("update webhooks set tenant_id = 2, due_at = now() - interval '1 day'");
   const { url, received } = await receiver();
   await create({ name: "served", url });
   replica({ slots: 1 });
@@ -208,9 +109,7 @@ test("webhooks of a suspended tenant, which stay due, take no place of another t
   await eventually(async () => expect(sequencesOf(received, "s")).toEqual([1]));
 });
 
-const told = () => fixture.rows("select type, items -> 0 -> 'data' as data from outbox where topic = 'webhook-events' order by id");
-const shown = async (id: number) => (await http.call("GET", `${path}/${id}`)).body;
-const attemptsOf = async (id: number) => Number((await fixture.rows("select attempts from webhooks where id = $1", [id]))[0]?.["attempts"]);
+const attemptsOf = async (id: number) => Number((await rows("select attempts from webhooks where id = $1", [id]))[0]?.["attempts"]);
 
 test("deliveries that fail are ended before the events are gone, with an event that says so; enabled again, nothing is missing", async () => {
   let [status, aheadMs] = [500, 0];
@@ -238,7 +137,7 @@ test("deliveries that fail are ended before the events are gone, with an event t
   ]);
   status = 204;
   aheadMs = 47 * hourMs;
-  await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
+  await call("PUT", `${path}/${id}`, { body: { enabled: true } });
   await eventually(async () => expect(sequencesOf(received, "d")).toEqual([1]));
   expect((await log(id)).map(({ type }: { type: string }) => type)).not.toContain("io.update.webhook.events_skipped.v1");
 });
@@ -252,7 +151,7 @@ test("a receiver that is gone disables a webhook at once", async () => {
   await eventually(async () => expect(await shown(id)).toMatchObject({ enabled: false, disabledReason: "gone" }));
   expect((await told()).at(-1)).toMatchObject({ data: { webhookId: id, reason: "gone" } });
   status = 204;
-  await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
+  await call("PUT", `${path}/${id}`, { body: { enabled: true } });
   await eventually(async () => expect(sequencesOf(received, "g")).toEqual([1]));
 });
 
@@ -283,7 +182,7 @@ test("what was not accepted while it was kept is passed over with an entry in th
   const [entry] = (await log(id)).filter((one: { type: string; status?: number }) => one.type === skipped && one.status === undefined);
   expect(entry).toMatchObject({ delivered: false, error: expect.stringMatching(/^Events from \S+Z to \S+Z were not accepted/) });
   status = 204;
-  await http.call("PUT", `${path}/${id}`, { body: { enabled: true } });
+  await call("PUT", `${path}/${id}`, { body: { enabled: true } });
   // the receiver learns that it has missed something, and gets what comes then
   await tell("k", 2);
   await eventually(async () => expect(sequencesOf(received, "k")).toEqual([2]));
@@ -316,24 +215,24 @@ test("a replica that stops in the middle of a delivery leaves how long a webhook
 
 test("a replay sends again what is behind a cursor, a test sends one event now", async () => {
   const { url, received } = await receiver();
-  const { next } = (await http.call("GET", "/api/mgmt/v1/events")).body;
+  const { next } = (await call("GET", "/api/mgmt/v1/events")).body;
   const { id } = await create({ url });
   replica();
   await tell("p", 1, 2);
   await eventually(async () => expect(sequencesOf(received, "p")).toEqual([1, 2]));
-  expect((await http.call("POST", `${path}/${id}/replay`, { body: { after: next } })).status).toBe(200);
+  expect((await call("POST", `${path}/${id}/replay`, { body: { after: next } })).status).toBe(200);
   await eventually(async () => expect(sequencesOf(received, "p")).toEqual([1, 2, 1, 2]));
   expect(new Set(received.map((one) => one.id)).size).toBe(2);
-  const tested = await http.call("POST", `${path}/${id}/test`);
+  const tested = await call("POST", `${path}/${id}/test`);
   expect(tested.body).toMatchObject({ delivered: true, status: 204, type: "io.update.webhook.tested.v1" });
-  expect((await http.call("POST", `${path}/${id}/replay`, { body: { after: "nonsense" } })).status).toBe(400);
+  expect((await call("POST", `${path}/${id}/replay`, { body: { after: "nonsense" } })).status).toBe(400);
 });
 
 test("addresses of our own network are refused, a tenant has at most 20 webhooks, and restricted callers none", async () => {
   for (const url of ["https://10.0.0.1/", "https://[::1]/", "http://example.com/", "ftp://example.com/", "nonsense"])
-    expect([url, (await http.call("POST", path, { body: [{ name: "x", url }] })).status]).toEqual([url, 400]);
+    expect([url, (await call("POST", path, { body: [{ name: "x", url }] })).status]).toEqual([url, 400]);
   const many = Array.from({ length: 20 }, (_, n) => ({ name: `n${n}`, url: "https://example.com/" }));
-  expect((await http.call("POST", path, { body: many })).status).toBe(201);
-  expect((await http.call("POST", path, { body: [{ name: "one more", url: "https://example.com/" }] })).status).toBe(403);
-  expect((await http.call("GET", path, { scopes: { READ_TARGET: [1] } })).status).toBe(403);
+  expect((await call("POST", path, { body: many })).status).toBe(201);
+  expect((await call("POST", path, { body: [{ name: "one more", url: "https://example.com/" }] })).status).toBe(403);
+  expect((await call("GET", path, { scopes: { READ_TARGET: [1] } })).status).toBe(403);
 });

@@ -15,8 +15,9 @@ import {
   type WebhookDeps,
 } from "./webhooks.ts";
 
-/** So many tests of webhooks are under way at a replica: each may wait for a receiver that does not answer. */
-const maxTests = 8;
+/** So many tests of webhooks are under way at a replica, and so many of them of one tenant: each may wait for a receiver that does not answer. */
+const maxTests = 32;
+const maxTestsOfTenant = 2;
 const tooManyTests = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "5" } });
 
 /** Serves webhooks (contract extensions.md, Webhooks). */
@@ -49,15 +50,17 @@ export function mountWebhooks(mount: Mount, deps: WebhookDeps): void {
     await removeWebhook(deps, ctx.identity, { id: ctx.params.webhookId, ifMatch: ctx.ifMatch });
   });
 
-  let tests = 0;
+  /** The tenant of each test that is under way. */
+  const tests: number[] = [];
   mount(webhooks.test, async (ctx) => {
     requireUnrestricted(ctx);
-    if (tests >= maxTests) throw tooManyTests;
-    tests += 1;
+    const ofTenant = tests.filter((tenantId) => tenantId === ctx.tenantId);
+    if (tests.length >= maxTests || ofTenant.length >= maxTestsOfTenant) throw tooManyTests;
+    tests.push(ctx.tenantId);
     try {
       return { body: deliveryJson(await testWebhook(deps, ctx.identity, ctx.params.webhookId)) };
     } finally {
-      tests -= 1;
+      tests.splice(tests.indexOf(ctx.tenantId), 1);
     }
   });
 

@@ -60,7 +60,14 @@ export const insertWebhooks = statement<[tenantId: number, rows: string, positio
    returning ${selectList(columns)}`,
 );
 
-/** Changes a webhook; null leaves a member as it is. Enabled again, it begins anew where it had ended; a changed one is tried at once. */
+/** What is sent, where and whether: a page of events that is under way is about what these were before. */
+const deliveryChanges = `(coalesce($7, w.enabled) <> w.enabled or coalesce($5, w.url) <> w.url or $8::bytea is not null
+                             or coalesce($6::text[], w.types) is distinct from w.types)`;
+
+/**
+ * Changes a webhook; null leaves a member as it is. Enabled again, it begins anew where it had ended; a changed one is tried at once. Who delivers at
+ * the moment loses the lease if that changes what is sent, where or whether, so that what comes of the old page says nothing of the new webhook.
+ */
 export const updateWebhook = statement<
   [
     tenantId: number,
@@ -80,6 +87,7 @@ export const updateWebhook = statement<
   `update webhooks w
       set name = coalesce($3, w.name), description = coalesce($4, w.description), url = coalesce($5, w.url), types = coalesce($6::text[], w.types),
           enabled = coalesce($7, w.enabled), secret = coalesce($8, w.secret), disabled_reason = case when $7 is null then w.disabled_reason end,
+          owner = case when not ${deliveryChanges} then w.owner end, leased_until = case when not ${deliveryChanges} then w.leased_until end,
           attempts = 0, failing_since = case when $7 or $5 is not null then null else w.failing_since end, due_at = now(),
           notifications = w.notifications + 1, last_modified_by = $9, last_modified_at = now(), revision = w.revision + 1
     where w.tenant_id = $1 and w.id = $2 and ${isRevision("w.revision", "$10")}
