@@ -9,6 +9,8 @@ function filesOf(options: Options): readonly string[] {
 }
 
 /** The declarative commands; what they need (schemas, YAML) is loaded with them. */
+const outside = ["--allow-outside", "take artifacts from outside of the folder of the file that names them"] as const;
+
 export const declarative: readonly Verb[] = [
   {
     name: "apply",
@@ -18,6 +20,7 @@ export const declarative: readonly Verb[] = [
       file,
       ["--dry-run", "show what would be done, and preview rollouts"],
       ["--exit-code", "with --dry-run: exit 7 if something differs"],
+      outside,
       ["--secrets-out <file>", "write secrets that are made into this new file (mode 0600) instead of showing them"],
     ],
     async run(session, _args, options) {
@@ -26,16 +29,17 @@ export const declarative: readonly Verb[] = [
         dryRun: options["dryRun"] === true,
         exitCode: options["exitCode"] === true,
         secretsOut: text(options, "secretsOut"),
+        outside: options["allowOutside"] === true,
       });
     },
   },
   {
     name: "diff",
     summary: "Show what differs between files and server; exit 7 if something does",
-    options: [file],
+    options: [file, outside],
     async run(session, _args, options) {
       const { diff } = await import("./apply/apply.ts");
-      await diff(session, filesOf(options));
+      await diff(session, filesOf(options), { outside: options["allowOutside"] === true });
     },
   },
   {

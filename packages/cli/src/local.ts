@@ -136,9 +136,10 @@ export const dev: Verb = {
       session.note("This is no checkout. In the folder deploy/compose of one:");
       return session.print("docker compose up --build\n");
     }
+    const url = `http://127.0.0.1:${environment.httpPort || 8080}`;
+    if (await answers(url, session.signal)) throw new ExitError(exit.failed, `${url} is served already: HARRIER_HTTP_PORT is another port`);
     const server = start(session, [join(root, "scripts/dev.mjs"), "start"], {}, root);
     const over = ended(server);
-    const url = `http://127.0.0.1:${environment.httpPort || 8080}`;
     await Promise.race([
       untilReady(url, session.signal),
       over.then((code) => {
@@ -164,6 +165,14 @@ export const dev: Verb = {
     if (code !== 0) throw new ExitError(code as ExitCode, "");
   },
 };
+
+/** Whether somebody listens there, who would get the password of the server that is to be started. */
+async function answers(url: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`, { signal }).catch(() => undefined);
+  await answer?.body?.cancel();
+  signal.throwIfAborted();
+  return answer !== undefined;
+}
 
 async function untilReady(url: string, signal: AbortSignal): Promise<void> {
   for (;;) {

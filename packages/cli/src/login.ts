@@ -4,13 +4,13 @@ import { type ContextAuth, readConfig, writeConfig } from "./config-file.ts";
 import { signInByDevice } from "./device-flow.ts";
 import { environment } from "./environment.ts";
 import { ExitError, exit, usage } from "./exit.ts";
-import { closeSession, deviceClientOf, openSession } from "./open-session.ts";
+import { closeSession, deviceClientOf, endOld, openSession } from "./open-session.ts";
 import { harmless } from "./output/terminal.ts";
 import { r } from "./routes.ts";
 import type { Session } from "./session.ts";
 import { askSecretly, checkedServer, inTenant, readSecret } from "./sign-in.ts";
 
-const loopback = /^http:\/\/(127\.|localhost(:|\/|$)|\[::1\])/;
+const isLoopback = (server: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(new URL(server).hostname);
 
 /** How the context will sign in, and the tenant that the server says it is in; nobody has asked the server about a variable. */
 interface SignedIn {
@@ -32,7 +32,7 @@ export const login: Verb = {
   ],
   async run(session, _args, options) {
     const server = checkedServer(session.options.server ?? environment.server ?? "http://127.0.0.1:8080");
-    if (server.startsWith("http:") && !loopback.test(server))
+    if (server.startsWith("http:") && !isLoopback(server))
       session.note(`warning: ${server} is not encrypted: others can read your credential`);
     const given = ["user", "issuer", "clientId", "tokenEnv"].filter((name) => options[name] !== undefined);
     if (given.length !== 1) throw usage("give --user, --issuer, --client-id or --token-env");
@@ -42,6 +42,7 @@ export const login: Verb = {
     const config = await readConfig();
     const context = { server, ...(tenant === undefined ? {} : { tenant }), auth };
     await writeConfig({ ...config, current: name, contexts: { ...config.contexts, [name]: context } });
+    await endOld(config.contexts[name], (text) => session.note(text));
     session.note(`context ${name}: ${server}${tenant === undefined ? "" : `, tenant ${tenant}`}`);
   },
 };
@@ -79,6 +80,7 @@ async function signInAsClient(server: string, id: string, fromStdin: boolean): P
 /** Signs in at an issuer of the server and makes sure that the server takes its token. */
 async function signInAtIssuer(session: Session, server: string, named: string | undefined): Promise<SignedIn> {
   const { issuer, clientId, scopes } = await deviceClientOf(server, named, session.signal);
+  session.note(`${harmless(server)} signs you in at ${harmless(issuer)}, as its client ${harmless(clientId)}`);
   const show = (address: string, code: string) =>
     session.note(`Open ${harmless(address)} and see that it shows the code ${harmless(code)}`);
   const { token, expiresAt, refreshToken } = await signInByDevice({ issuer, clientId, scopes }, show, session.signal);

@@ -1,3 +1,4 @@
+import type { Context } from "./config-file.ts";
 import { type DeviceClient, readBody } from "./device-flow.ts";
 import { ExitError, exit, usage } from "./exit.ts";
 
@@ -34,6 +35,15 @@ export async function openSession(server: string, user: string, password: string
 export async function closeSession(server: string, token: string): Promise<void> {
   const answer = await send(server, { method: "DELETE", headers: { authorization: `Bearer ${token}` } });
   if (answer.status !== 204 && answer.status !== 401) throw new ExitError(exit.failed, `${server}${sessionPath} answers ${answer.status}`);
+}
+
+/** Ends the session of a context that is replaced or deleted; where the server cannot be asked, that is said and the rest goes on. */
+export async function endOld(context: Context | undefined, tell: (text: string) => void): Promise<void> {
+  const session = context?.auth?.session;
+  if (context === undefined || session === undefined) return;
+  await closeSession(context.server, session).catch((error: unknown) =>
+    tell(`its session goes on until its end: ${(error as Error).message}`),
+  );
 }
 
 interface Config {

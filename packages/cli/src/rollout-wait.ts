@@ -1,6 +1,7 @@
 import { ApiError } from "@harrier/client";
 import type { RolloutView } from "@harrier/contracts";
 import { ExitError, exit } from "./exit.ts";
+import { look } from "./look.ts";
 import { r } from "./routes.ts";
 import type { Session } from "./session.ts";
 
@@ -13,6 +14,7 @@ export function outcomeOf(rollout: Pick<RolloutView, "id" | "status" | "statusRe
   const { id, status, statusReason } = rollout;
   if (order.includes(status) && order.indexOf(status) >= order.indexOf(wanted)) return "reached";
   if (status === wanted) return "reached";
+  if (status === "stopping" && wanted === "stopped") return undefined;
   if (over.has(status)) return new ExitError(exit.stopped, `rollout ${id} is ${status}`);
   if (status === "waiting_for_approval") return new ExitError(exit.waiting, `rollout ${id} waits for approval`);
   if (status === "paused" && statusReason?.reason === "error_threshold") {
@@ -30,8 +32,8 @@ const longestRestMs = 5_000;
 const shortestRestMs = 200;
 
 /**
- * Waits until a rollout is as wanted: it looks whenever the server tells of a change, five times a second at most, and every five seconds in any case. Ends with exit 2 where the
- * rollout will not get there by itself, and with 3 after `timeoutMs`.
+ * Waits until a rollout is as wanted: it looks whenever the server tells of a change, five times a second at most, and every five seconds in any case,
+ * also behind an outage of the server. Ends with exit 2 where the rollout will not get there by itself, and with 3 after `timeoutMs`.
  */
 export async function waitForRollout(
   session: Session,
@@ -43,17 +45,23 @@ export async function waitForRollout(
   session.signal.addEventListener("abort", stop, { once: true });
   const changes = followChanges(session, rolloutId, ended.signal);
   const until = Date.now() + timeoutMs;
+  let last = "";
   try {
     for (;;) {
       const changed = changes.next();
       const soonest = rest(shortestRestMs, ended.signal);
-      const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
-      await seen?.(rollout);
-      const outcome = outcomeOf(rollout, wanted);
-      if (outcome === "reached") return rollout;
-      if (outcome !== undefined) throw outcome;
+      const rollout = await look(session, until, async (signal) => {
+        const found = await session.read(r.rollouts.get, { params: { rolloutId }, signal });
+        await seen?.(found);
+        return found;
+      });
+      if (rollout === undefined && last !== "not to be seen") session.note(`rollout ${rolloutId} cannot be seen at the moment`);
+      last = rollout?.status ?? "not to be seen";
+      const outcome = rollout === undefined ? undefined : outcomeOf(rollout, wanted);
+      if (rollout !== undefined && outcome === "reached") return rollout;
+      if (outcome instanceof ExitError) throw outcome;
       const left = until - Date.now();
-      if (left <= 0) throw new ExitError(exit.waiting, `rollout ${rolloutId} is still ${rollout.status}`);
+      if (left <= 0) throw new ExitError(exit.waiting, `rollout ${rolloutId} is still ${last}`);
       await Promise.race([changed, rest(Math.min(left, longestRestMs), ended.signal)]);
       await soonest;
       if (session.signal.aborted) throw session.signal.reason;

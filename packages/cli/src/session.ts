@@ -80,7 +80,9 @@ export class Session {
     ...[options]: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]
   ): Promise<ResponseOf<T>> {
     const client = await this.client();
-    return (await client.call(row as RouteRow, { ...(options as object), signal: this.signal } as never)) as ResponseOf<T>;
+    const { signal } = (options ?? {}) as { signal?: AbortSignal };
+    const both = signal === undefined ? this.signal : AbortSignal.any([this.signal, signal]);
+    return (await client.call(row as RouteRow, { ...(options as object), signal: both } as never)) as ResponseOf<T>;
   }
 
   /** Changes something, or shows the request with `--dry-run` and `--curl`. */
@@ -171,7 +173,12 @@ export class Session {
 
   /** Writes to standard output, as fast as its reader reads: to programs as it is, to a terminal without what would steer it. */
   async print(text: string): Promise<void> {
-    if (text !== "") await put(process.stdout.isTTY ? harmless(text) : text);
+    if (text !== "") await this.isRead(text);
+  }
+
+  /** Writes the same, and answers whether there still is a reader. */
+  isRead(text: string): Promise<boolean> {
+    return put(process.stdout.isTTY ? harmless(text) : text);
   }
 
   /** Tells something that is no data. */
@@ -207,7 +214,13 @@ function withoutSecrets(options: object & { params?: object; body?: unknown }, r
   return { ...options, body: JSON.parse(JSON.stringify(body, shown)) as unknown };
 }
 
-/** Reads a whole number of an option. */
+/** Reads a whole number of an option, 0 and more: what is no number must never reach the server as a default. */
+export function wholeOf(text: string, option: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw usage(`${option} must be a whole number`);
+  return Number(text);
+}
+
+/** Reads how many of something an option means. */
 export function countOf(text: string, option: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw usage(`${option} must be a whole number above 0`);
   return Number(text);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Credentials, TokenSource } from "@harrier/client";
 import { type Context, type ContextAuth, readConfig } from "./config-file.ts";
 import { environment, variable } from "./environment.ts";
-import { ExitError, exit } from "./exit.ts";
+import { ExitError, exit, usage } from "./exit.ts";
 
 const localServer = "http://127.0.0.1:8080";
 
@@ -51,8 +51,12 @@ export function checkedServer(server: string): string {
 
 function fromEnvironment(flag: string | undefined): Credentials | undefined {
   const { token, clientId, clientSecret, user, password } = environment;
+  // Half of a credential is a variable that was forgotten: to sign in as somebody else then would be worse than not at all.
+  if (flag === "") throw usage("--token is empty");
   if (flag ?? token) return { token: (flag ?? token) as string };
+  if (clientId && !clientSecret) throw new ExitError(exit.signIn, "HARRIER_CLIENT_ID is set, and HARRIER_CLIENT_SECRET is not");
   if (clientId && clientSecret) return { clientId, clientSecret };
+  if (user && !password) throw new ExitError(exit.signIn, "HARRIER_USER is set, and HARRIER_PASSWORD is not");
   return user && password ? { user, password } : undefined;
 }
 

@@ -4,6 +4,7 @@ import { readConfig, writeConfig } from "./config-file.ts";
 import { declarative } from "./declarative.ts";
 import { ExitError, exit } from "./exit.ts";
 import { login, logout } from "./login.ts";
+import { endOld } from "./open-session.ts";
 import { r } from "./routes.ts";
 import { checkedServer } from "./sign-in.ts";
 
@@ -90,7 +91,7 @@ export const contextVerbs: readonly Verb[] = [
   },
   {
     name: "delete",
-    summary: "Delete a context",
+    summary: "Delete a context, and end its session",
     args: "<name>",
     async run(session, [name = ""]) {
       const config = await readConfig();
@@ -98,6 +99,7 @@ export const contextVerbs: readonly Verb[] = [
       if (known === undefined) throw new ExitError(exit.notFound, `there is no context ${name}`);
       const { current, ...rest } = config;
       await writeConfig({ ...rest, contexts: others, ...(current === name || current === undefined ? {} : { current }) });
+      await endOld(known, (text) => session.note(text));
       session.note(`context ${name} is deleted`);
     },
   },

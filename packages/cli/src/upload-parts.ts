@@ -1,6 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError, NetworkError } from "@harrier/client";
 import type { ArtifactUploadView, ArtifactView } from "@harrier/contracts";
 import { ExitError, exit } from "./exit.ts";
@@ -11,6 +12,8 @@ import { begunUpload, forgetUpload, keepUpload, type UploadKey } from "./upload-
 
 /** So often the server is asked how far it has come after a connection broke, without a part that arrived in between. */
 const maxBreaks = 5;
+/** Behind each break it waits longer by this. */
+const restMs = 1_000;
 
 /** Reads a file in order, hashing every byte once, whatever parts are sent again. */
 class HashedFile {
@@ -56,7 +59,7 @@ async function openOrContinue(session: Session, upload: Upload, key: UploadKey):
     try {
       const found = await session.read(r.artifactUploads.get, { params: { softwareModuleId, uploadId: begun.id } });
       if (found.status === "open") session.note(`${filename}: going on at ${found.offset} of ${found.size} bytes`);
-      if (found.status !== "completed") return found;
+      return found; // to complete one that is complete answers its artifact once more
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
     }
@@ -97,7 +100,8 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
       } catch (error) {
         const at = offsetOf(error);
         if (at === undefined && (!(error instanceof NetworkError) || ++breaks > maxBreaks)) throw error;
-        offset = at ?? (await session.read(r.artifactUploads.get, { params })).offset;
+        if (at === undefined) await sleep(breaks * restMs, undefined, { signal: session.signal });
+        offset = at ?? (await offsetAt(session, params)) ?? offset;
         await bytes.skipTo(offset, opened.partSize);
       }
     }
@@ -112,6 +116,16 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
   } finally {
     bar.end();
     await handle.close();
+  }
+}
+
+/** The offset at which the server stands, or nothing while it cannot be asked. */
+async function offsetAt(session: Session, params: Params): Promise<number | undefined> {
+  try {
+    return (await session.read(r.artifactUploads.get, { params })).offset;
+  } catch (error) {
+    if (error instanceof NetworkError) return undefined;
+    throw error;
   }
 }
 

@@ -154,10 +154,10 @@ describe("apply of every kind with every member (contract console.md §5)", () =
     ).toEqual([
       "update TargetType gateway",
       "update SafetyPolicy careful",
+      "update Setting pollingTime",
       "immutable AutoAssignment later",
       "immutable Rollout by groups",
       "immutable Rollout by number",
-      "update Setting pollingTime",
     ]);
     expect(
       await verdicts(

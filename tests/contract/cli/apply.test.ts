@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { routeTable as r } from "@harrier/contracts";
@@ -159,6 +159,55 @@ spec:
     const exported = await harrier(["export", "Rollout"], { env });
     expect(exported.stdout).toContain("name: canary");
     expect(await apply(exported.stdout, "--dry-run", "--exit-code")).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  test("a rollout that was not started yet is started by the next run; guards come before what they guard", async () => {
+    const careful = `
+{ apiVersion: harrier/v1, kind: SafetyPolicy, metadata: { name: careful }, spec: { safety: { proof: { require: alive } } } }
+---
+{ kind: Setting, metadata: { name: safety.default }, spec: { value: careful } }
+---
+{ kind: Rollout, metadata: { name: interrupted }, spec: { set: "fw:2.4", filter: "controllerid==dev-*" } }
+`;
+    const apply = (text: string, ...more: string[]) => harrier(["apply", "-f", "-", ...more], { env, input: text });
+    expect(await apply(careful)).toMatchObject({ code: 0 });
+    const safety = await harrier(["rollout", "get", "interrupted", "-o", "jsonpath={.safety.policy}"], { env });
+    expect(safety.stdout).toBe("careful\n");
+    const started = careful.replace('dev-*" }', 'dev-*", start: whenReady }');
+    expect(await apply(started)).toMatchObject({ code: 0, stdout: expect.stringContaining("+ start: whenReady") });
+    const status = await harrier(["rollout", "wait", "interrupted", "--for", "running", "-o", "jsonpath={.status}"], { env });
+    expect(status).toMatchObject({ code: 0, stdout: "running\n" });
+    expect(await apply(started)).toMatchObject({ code: 0, stdout: "" });
+    await harrier(["setting", "unset", "safety.default"], { env });
+  });
+
+  test("files of a manifest do not lead out of its folder; what cannot be kept or is not there stops everything before it begins", async () => {
+    const before = await changes();
+    const within = join(folder, "release");
+    mkdirSync(within, { recursive: true });
+    symlinkSync(join(folder, "fw.bin"), join(within, "link.bin"));
+    const module = (from: string) =>
+      `{ apiVersion: harrier/v1, kind: SoftwareModule, metadata: { name: out, version: "1" }, spec: { type: os, artifacts: [{ file: ${from}, name: fw }] } }`;
+    for (const from of ["../fw.bin", "link.bin"]) {
+      writeFileSync(join(within, "release.yaml"), module(from));
+      expect(await harrier(["apply", "-f", within], { env })).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining("--allow-outside"),
+      });
+    }
+    const dry = await harrier(["apply", "-f", within, "--allow-outside", "--dry-run"], { env });
+    expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining("create SoftwareModule out:1") });
+    rmSync(within, { recursive: true });
+    const key = `{ apiVersion: harrier/v1, kind: ApiKey, metadata: { name: kept }, spec: { expiresAt: "2100-01-01" } }`;
+    expect((await harrier(["apply", "-f", "-", "--secrets-out", "/no/such/folder/x"], { env, input: key })).code).not.toBe(0);
+    const types = `
+{ apiVersion: harrier/v1, kind: TargetTag, metadata: { name: first } }
+---
+{ kind: Role, metadata: { name: of nothing }, spec: { permissions: [{ permission: READ_TARGET, targetTypes: [nothing] }] } }
+`;
+    const nothing = await harrier(["apply", "-f", "-"], { env, input: types });
+    expect(nothing).toMatchObject({ code: 5, stderr: expect.stringContaining("TargetType nothing") });
+    expect(await changes()).toBe(before);
   });
 
   test("a file of many objects is read in batches, not object by object", async () => {

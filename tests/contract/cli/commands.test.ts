@@ -155,12 +155,23 @@ describe("the command line against the service (contract console.md §5)", () =>
       harrier(["login", "--server", server as string, "--user", user as string], { env: { ...own, HARRIER_PASSWORD: secret } });
     expect(await login("wrong")).toMatchObject({ code: 4, stdout: "" });
     expect((await login(password as string)).code).toBe(0);
-    const kept = /hrs_[\w-]{43}/.exec(readFileSync(join(own.XDG_CONFIG_HOME, "harrier", "config.yaml"), "utf8"))?.[0] as string;
-    const withToken = { ...bare, HARRIER_SERVER: server as string, HARRIER_TOKEN: kept };
-    expect((await harrier(["whoami"], { env: withToken })).code).toBe(0);
+    const keptSession = () => {
+      const kept = /hrs_[\w-]{43}/.exec(readFileSync(join(own.XDG_CONFIG_HOME, "harrier", "config.yaml"), "utf8"))?.[0] as string;
+      return { ...bare, HARRIER_SERVER: server as string, HARRIER_TOKEN: kept };
+    };
+    const first = keptSession();
+    expect((await harrier(["whoami"], { env: first })).code).toBe(0);
+    // Another login in its place ends it, and so do a logout and the deletion of its context.
+    expect((await login(password as string)).code).toBe(0);
+    expect((await harrier(["whoami"], { env: first })).code).toBe(4);
+    const second = keptSession();
     expect((await harrier(["logout"], { env: own })).code).toBe(0);
-    expect((await harrier(["whoami"], { env: withToken })).code).toBe(4);
+    expect((await harrier(["whoami"], { env: second })).code).toBe(4);
     expect((await harrier(["whoami"], { env: own })).code).toBe(4);
+    expect((await login(password as string)).code).toBe(0);
+    const third = keptSession();
+    expect((await harrier(["context", "delete", "default"], { env: own })).code).toBe(0);
+    expect((await harrier(["whoami"], { env: third })).code).toBe(4);
   });
 
   test("completion is sourced by bash and knows nouns and verbs", async () => {

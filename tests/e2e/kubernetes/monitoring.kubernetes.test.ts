@@ -41,7 +41,7 @@ function knownMetrics(): Map<string, readonly string[]> {
     for (const end of ["_bucket", "_sum", "_count"]) known.set(`${metric.name}${end}`, end === "_bucket" ? [...labels, "le"] : labels);
   }
   const dmf = readFileSync(join(workspaceRoot, "apps", "dmf", "src", "message-metrics.ts"), "utf8");
-  for (const [, name = "", labels = ""] of dmf.matchAll(/name: "(\w+)"[^}]*?labelNames: \[([^\]]*)\]/g))
+  for (const [, name = "", labels = ""] of dmf.matchAll(/name: "(harrier_\w+)"(?:[^}]*?labelNames: \[([^\]]*)\])?/g))
     known.set(name, labels.match(/\w+/g) ?? []);
   return known;
 }

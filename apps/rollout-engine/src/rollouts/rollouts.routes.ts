@@ -37,8 +37,10 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   /** Creates a rollout (spec 001 §4.6, create). */
   mount(rollouts.create, async (ctx) => {
     const id = await createRollout(deps, ctx.body, ctx.out());
+    // It is read before the engine begins with it, so that the answer shows what was created.
+    const row = await getRollout(deps, ctx.tenantId, id);
     deps.wake();
-    return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
+    return { body: rolloutJson(ctx.base, row, true) };
   });
 
   /** Previews a rollout (extensions.md, rollout preview). */

@@ -6,7 +6,7 @@ import { r } from "../routes.ts";
 import type { Session } from "../session.ts";
 import { uploadFile } from "../upload.ts";
 import { type Found, keyOf, kinds, moduleNames } from "./kinds.ts";
-import { type Plan, planOf, type Step } from "./plan.ts";
+import { type Plan, type PlanOptions, planOf, type Step } from "./plan.ts";
 import { grantsOf } from "./roles.ts";
 import type { State } from "./state.ts";
 
@@ -32,8 +32,8 @@ async function show(session: Session, { steps }: Plan): Promise<void> {
 const differs = ({ steps }: Plan): boolean => steps.some(({ verdict }) => verdict !== "same");
 
 /** `diff`: exit 7 if something differs. */
-export async function diff(session: Session, paths: readonly string[]): Promise<void> {
-  const plan = await planOf(session, paths);
+export async function diff(session: Session, paths: readonly string[], options: PlanOptions = {}): Promise<void> {
+  const plan = await planOf(session, paths, options);
   await show(session, plan);
   if (differs(plan)) throw new ExitError(exit.differences, "");
 }
@@ -42,11 +42,11 @@ export async function diff(session: Session, paths: readonly string[]): Promise<
 export async function apply(
   session: Session,
   paths: readonly string[],
-  { dryRun, exitCode, secretsOut }: { dryRun: boolean; exitCode: boolean; secretsOut?: string | undefined },
+  { dryRun, exitCode, secretsOut, ...options }: PlanOptions & { dryRun: boolean; exitCode: boolean; secretsOut?: string | undefined },
 ): Promise<void> {
   if (secretsOut !== undefined && existsSync(secretsOut))
     throw usage(`${secretsOut} is there already: secrets are written into a new file`);
-  const plan = await planOf(session, paths);
+  const plan = await planOf(session, paths, options);
   await show(session, plan);
   if (dryRun) {
     for (const step of plan.steps) if (step.kind === "Rollout" && step.verdict === "create") await preview(session, step, plan.state);
@@ -59,7 +59,8 @@ export async function apply(
   if (blocked.length > 0) throw new ExitError(exit.signIn, `not permitted: ${blocked.join(", ")}; nothing was done`);
   if (immutable.length > 0)
     throw new ExitError(exit.conflict, `cannot be changed, give it another version or name: ${immutable.join(", ")}; nothing was done`);
-  const secrets = secretsOf(session, secretsOut);
+  const made = plan.steps.some(({ kind, verdict }) => verdict === "create" && kind !== "Setting" && kinds[kind].secrets !== undefined);
+  const secrets = secretsOf(session, made ? secretsOut : undefined);
   for (const step of plan.steps) if (step.verdict !== "same") await perform(session, step, plan.state, secrets);
 }
 
@@ -67,14 +68,17 @@ type Keep = (of: string, members: Readonly<Record<string, unknown>>) => Promise<
 
 /** Secrets are shown once, or kept in a file that only its owner reads; an existing file is never written to. */
 function secretsOf(session: Session, file: string | undefined): Keep {
-  let made = false;
+  // It is made before anything else is: what could not be kept would be lost.
+  if (file !== undefined) writeFileSync(file, "", { flag: "wx", mode: 0o600 });
   return async (of, members) => {
     const text = `${of}:\n${Object.entries(members)
       .map(([name, value]) => `  ${name}: ${String(value)}\n`)
       .join("")}`;
-    if (file === undefined) return session.print(text);
-    writeFileSync(file, text, made ? { flag: "a" } : { flag: "wx", mode: 0o600 });
-    made = true;
+    if (file === undefined) {
+      if (!(await session.isRead(text))) throw new ExitError(exit.failed, `the secrets of ${of} could not be shown: make new ones`);
+      return;
+    }
+    writeFileSync(file, text, { flag: "a" });
   };
 }
 
@@ -101,7 +105,7 @@ async function perform(session: Session, step: Step, state: State, keep: Keep): 
   const body = { ...step.body, ...(step.lock ? { locked: true } : {}) };
   if (row.update !== undefined && Object.keys(body).length > 0)
     await call(row.update, { params, body: row.updateBody === undefined ? body : row.updateBody(body, state) });
-  if (kind === "Rollout" && verdict === "create" && manifest.spec["start"] === "whenReady") {
+  if (step.start) {
     await waitForRollout(session, id, { wanted: "ready", timeoutMs: readyMs });
     await call(r.rollouts.start, { params: { rolloutId: id } });
   }

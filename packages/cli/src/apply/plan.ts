@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, isAbsolute, join, relative, sep } from "node:path";
 import type { RouteRow } from "@harrier/client";
 import type { ArtifactView } from "@harrier/contracts";
 import { ExitError, exit, usage } from "../exit.ts";
@@ -29,6 +29,8 @@ export interface Step {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly uploads?: readonly FileUpload[];
   readonly lock?: boolean;
+  /** The rollout is to be started as soon as it is ready. */
+  readonly start?: boolean;
   readonly lines: readonly string[];
 }
 
@@ -50,8 +52,13 @@ export function problemsIn(manifests: readonly Manifest[]): string[] {
   });
 }
 
+export interface PlanOptions {
+  /** Artifacts may lie outside of the folder of the manifest that names them. */
+  readonly outside?: boolean;
+}
+
 /** Reads files and server and compares them. Nothing is changed. */
-export async function planOf(session: Session, paths: readonly string[]): Promise<Plan> {
+export async function planOf(session: Session, paths: readonly string[], { outside = false }: PlanOptions = {}): Promise<Plan> {
   const manifests = readManifests(paths);
   const [first] = problemsIn(manifests);
   if (first !== undefined) throw usage(first);
@@ -61,7 +68,8 @@ export async function planOf(session: Session, paths: readonly string[]): Promis
   const { permissions = [] } = await session.read(r.userinfo.get);
   const steps: Step[] = [];
   const held = new Set(permissions);
-  for await (const step of inBatches(ordered, (manifest) => stepOf(session, manifest, state))) steps.push(blockedUnless(held, step));
+  for await (const step of inBatches(ordered, (manifest) => stepOf(session, manifest, state, outside)))
+    steps.push(blockedUnless(held, step));
   return { steps, state };
 }
 
@@ -73,19 +81,31 @@ function checkNamed({ kind, spec, at, name }: Manifest, all: readonly Manifest[]
     new ExitError(exit.notFound, `${at}: ${kind} ${name} names the ${of} ${key}, which is neither on the server nor in the files`);
   if (kind === "DistributionSet") for (const key of moduleNames(spec)) if (!has("SoftwareModule", key)) throw missing("module", key);
   if (typeof spec["set"] === "string" && !has("DistributionSet", spec["set"])) throw missing("set", spec["set"]);
+  const keyed = (of: "ModuleType" | "SetType" | "TargetType", key: string) =>
+    state.byKey(of, key) !== undefined || all.some((one) => one.kind === of && (one.spec["key"] === key || one.name === key));
+  for (const [of, key] of typesNamed(kind, spec)) if (!keyed(of, key)) throw missing(of, key);
+}
+
+/** The types that a type or a role names. */
+function typesNamed(kind: string, spec: Manifest["spec"]): readonly (readonly ["ModuleType" | "SetType" | "TargetType", string])[] {
+  const listed = (name: string) => (spec[name] ?? []) as readonly string[];
+  if (kind === "SetType") return [...listed("mandatory"), ...listed("optional")].map((key) => ["ModuleType", key]);
+  if (kind === "TargetType") return listed("setTypes").map((key) => ["SetType", key]);
+  if (kind !== "Role") return [];
+  const grants = (spec["permissions"] ?? []) as readonly (string | { readonly targetTypes?: readonly string[] })[];
+  return grants.flatMap((grant) => (typeof grant === "string" ? [] : (grant.targetTypes ?? []))).map((name) => ["TargetType", name]);
 }
 
 /** The operations that a step will call, the ones behind the creation too: none is begun that could not be ended. */
-function callsOf({ kind, verdict, manifest, body, uploads = [], lock }: Step): readonly (RouteRow | undefined)[] {
+function callsOf({ kind, verdict, body, uploads = [], lock, start }: Step): readonly (RouteRow | undefined)[] {
   if (kind === "Setting") return [r.configs.put];
   const { create, update } = kinds[kind];
   const isNew = verdict === "create";
-  const isStarted = isNew && kind === "Rollout" && manifest.spec["start"] === "whenReady";
   return [
     ...(isNew ? [create] : []),
     ...(uploads.length > 0 ? [r.artifacts.upload] : []),
     ...(lock === true || (!isNew && Object.keys(body ?? {}).length > 0) ? [update] : []),
-    ...(isStarted ? [r.rollouts.get, r.rollouts.start] : []),
+    ...(start === true ? [r.rollouts.get, r.rollouts.start] : []),
   ];
 }
 
@@ -96,19 +116,22 @@ function blockedUnless(permissions: ReadonlySet<string>, step: Step): Step {
   return lacking.length === 0 ? step : { ...step, verdict: "blocked", lines: [`needs ${lacking.join(" and ")}`] };
 }
 
-async function stepOf(session: Session, manifest: Manifest, state: State): Promise<Step> {
+const notBegun = new Set(["creating", "waiting_for_approval", "ready"]);
+
+async function stepOf(session: Session, manifest: Manifest, state: State, outside: boolean): Promise<Step> {
   const kind = manifest.kind as KindName;
   if (kind === "Setting") return settingStep(manifest, state);
   const found = state.get(kind, keyOf(manifest));
   const wanted = State.wanted(manifest);
   if (found === undefined) {
-    const uploads = await uploadsOf(manifest, []);
+    const uploads = await uploadsOf(manifest, [], outside);
     return {
       verdict: "create",
       manifest,
       kind,
       uploads: uploads.missing,
       lock: wanted["lock"] === true,
+      start: wanted["start"] === "whenReady",
       lines: Object.entries(wanted).map(([name, value]) => `+ ${name}: ${shown(value)}`),
     };
   }
@@ -123,9 +146,11 @@ async function stepOf(session: Session, manifest: Manifest, state: State): Promi
     kind === "SoftwareModule" && wanted["artifacts"] !== undefined
       ? await session.read(r.artifacts.list, { params: { softwareModuleId: found.id } })
       : [];
-  const uploads = await uploadsOf(manifest, there);
+  const uploads = await uploadsOf(manifest, there, outside);
   const lock = wanted["lock"] === true && found["locked"] !== true;
-  const all = [...lines, ...uploads.lines, ...(lock ? ["+ lock: true"] : [])];
+  // What is started once goes on by itself, or was stopped by somebody: only a rollout that has not begun is started.
+  const start = wanted["start"] === "whenReady" && notBegun.has(String(found["status"]));
+  const all = [...lines, ...uploads.lines, ...(lock ? ["+ lock: true"] : []), ...(start ? ["+ start: whenReady"] : [])];
   const base = { manifest, kind, found, lines: all };
   const locked = found["locked"] === true && uploads.missing.length > 0;
   if (uploads.differs || locked || differing.some((name) => row.fixed.includes(name))) return { ...base, verdict: "immutable" };
@@ -134,6 +159,7 @@ async function stepOf(session: Session, manifest: Manifest, state: State): Promi
     ...base,
     verdict: "update",
     lock,
+    start,
     uploads: uploads.missing,
     body: Object.fromEntries(differing.map((name) => [name, wanted[name]])),
   };
@@ -157,6 +183,7 @@ function settingStep(manifest: Manifest, state: State): Step {
 async function uploadsOf(
   { spec, folder, at }: Manifest,
   there: readonly ArtifactView[],
+  outside: boolean,
 ): Promise<{ missing: FileUpload[]; lines: string[]; differs: boolean }> {
   const missing: FileUpload[] = [];
   const lines: string[] = [];
@@ -164,6 +191,8 @@ async function uploadsOf(
   for (const { file, name, sha256 } of (spec["artifacts"] ?? []) as { file: string; name?: string; sha256?: string }[]) {
     const filename = name ?? basename(file);
     const path = join(folder, file);
+    if (!outside && existsSync(path) && leadsOut(folder, path))
+      throw usage(`${at}: ${file} is outside of the folder of this file: --allow-outside takes it all the same`);
     const stored = there.find(({ providedFilename }) => providedFilename === filename);
     // a file that is not here can still be compared by the hash that is written down
     const hash = existsSync(path) ? await sha256Of(path) : sha256;
@@ -172,9 +201,18 @@ async function uploadsOf(
     if (stored === undefined) missing.push({ file: path, filename, sha256: hash });
     else if (stored.hashes.sha256 !== hash) differs = true;
     if (stored?.hashes.sha256 !== hash)
-      lines.push(...(stored === undefined ? [] : [`- artifact ${filename}: ${stored.hashes.sha256}`]), `+ artifact ${filename}: ${hash}`);
+      lines.push(
+        ...(stored === undefined ? [] : [`- artifact ${filename}: ${stored.hashes.sha256}`]),
+        `+ artifact ${filename}: ${hash} (${file})`,
+      );
   }
   return { missing, lines, differs };
+}
+
+/** Whether a path leads out of a folder, also by a link: whoever may change a manifest should not choose any file of this machine. */
+function leadsOut(folder: string, path: string): boolean {
+  const way = relative(realpathSync(folder), realpathSync(path));
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 const shown = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -56,6 +56,13 @@ export const specs = {
     .strict(),
   TargetFilter: targetFilterCreate.omit({ name: true }).strict(),
   SafetyPolicy: safetyPolicyCreate.omit({ name: true }).strict(),
+  Setting: z.strictObject({ value: z.union([z.string(), z.number(), z.boolean()]) }),
+  Role: z.strictObject({ permissions: z.array(grant).max(1_000).optional() }),
+  OAuthClient: oauth2ClientCreate.omit({ name: true }).strict(),
+  ApiKey: z.strictObject({
+    expiresAt: z.union([z.iso.date(), z.iso.datetime({ offset: true })]),
+    description: z.string().max(512).optional(),
+  }),
   AutoAssignment: autoAssignmentCreate.omit({ name: true, distributionSetId: true }).extend({ set: versioned }).strict(),
   Rollout: rolloutCreate
     .omit({ name: true, distributionSetId: true })
@@ -65,17 +72,10 @@ export const specs = {
       groups: z.array(rolloutGroupCreate.strict()).max(1_000).optional(),
     })
     .strict(),
-  Role: z.strictObject({ permissions: z.array(grant).max(1_000).optional() }),
-  OAuthClient: oauth2ClientCreate.omit({ name: true }).strict(),
-  ApiKey: z.strictObject({
-    expiresAt: z.union([z.iso.date(), z.iso.datetime({ offset: true })]),
-    description: z.string().max(512).optional(),
-  }),
-  Setting: z.strictObject({ value: z.union([z.string(), z.number(), z.boolean()]) }),
 } as const;
 
 export type KindName = keyof typeof specs;
-/** The order of creation: what others name comes first. */
+/** The order of creation: what others name comes first, and so do the settings and policies that guard rollouts. */
 export const kindNames = Object.keys(specs) as KindName[];
 
 const threshold = (percent: unknown) => ({ condition: "THRESHOLD", expression: String(percent) });

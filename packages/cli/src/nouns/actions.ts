@@ -2,7 +2,7 @@ import { text, type Verb } from "../command.ts";
 import { ExitError, exit, usage } from "../exit.ts";
 import type { Column } from "../output/columns.ts";
 import { r } from "../routes.ts";
-import type { Session } from "../session.ts";
+import { type Session, wholeOf } from "../session.ts";
 import { listVerb, noun } from "./entity.ts";
 
 export const actionColumns: readonly Column[] = [
@@ -26,11 +26,20 @@ async function ofAction(session: Parameters<Verb["run"]>[0], id: string): Promis
   return { targetId: target.controllerId, actionId: Number(id) };
 }
 
-/** What a query means is counted before it is deleted: another number than was expected is a conflict. */
-async function checkCount(session: Session, q: string, expected: string | undefined): Promise<void> {
+/** As many actions as one deletion takes. */
+const maxDeleted = 5_000;
+
+/** The actions that a query means now; another number than was expected is a conflict. They are deleted by id, so that no others are. */
+async function meant(session: Session, q: string, expected: string | undefined): Promise<number[]> {
   if (expected === undefined) throw usage("--confirm must say how many actions the query means");
-  const { total } = await session.read(r.actions.list, { query: { q, limit: 1, total: "exact" } });
-  if (String(total) !== expected) throw new ExitError(exit.conflict, `the query means ${total} actions, not ${expected}`);
+  const ids: number[] = [];
+  for await (const { id } of session.list(r.actions.list, { query: q, sort: "id:ASC", all: true })) {
+    ids.push(id);
+    if (ids.length > maxDeleted) throw new ExitError(exit.conflict, `the query means more than ${maxDeleted} actions`);
+  }
+  if (ids.length !== wholeOf(expected, "--confirm"))
+    throw new ExitError(exit.conflict, `the query means ${ids.length} actions, not ${expected}`);
+  return ids;
 }
 
 export const actions = noun(["action", "actions"], "Actions: deliveries of a set to a target", [
@@ -108,10 +117,10 @@ export const actions = noun(["action", "actions"], "Actions: deliveries of a set
     async run(session, [actionId], options) {
       const q = text(options, "query");
       if ((q === undefined) === (actionId === undefined)) throw usage("give the id of an action, or --query");
-      if (q !== undefined) await checkCount(session, q, text(options, "confirm"));
+      const ids = q === undefined ? [] : await meant(session, q, text(options, "confirm"));
       await session.confirm(q === undefined ? `Delete the action ${actionId}` : `Delete the actions that ${q} means`);
       if (q === undefined) await session.write(r.actions.delete, { params: { actionId: actionId as string } });
-      else await session.write(r.actions.deleteMany, { query: { q } });
+      else if (ids.length > 0) await session.write(r.actions.deleteMany, { body: ids } as never);
       session.note(q === undefined ? `action ${actionId} is deleted` : "they are deleted");
     },
   },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename } from "node:path";
 import { Readable } from "node:stream";
@@ -38,6 +38,7 @@ async function download(session: Session, softwareModuleId: number, artifact: Ar
   const answer = await client.download(r.artifacts.download, { params, signal: session.signal });
   const hash = createHash("sha256");
   const part = `${to}.part`;
+  await rm(part, { force: true }); // what is left of another download, or was put there, is neither gone on with nor followed
   try {
     const hashed = async function* (chunks: AsyncIterable<Uint8Array>) {
       for await (const chunk of chunks) {
@@ -45,7 +46,7 @@ async function download(session: Session, softwareModuleId: number, artifact: Ar
         yield chunk;
       }
     };
-    await pipeline(Readable.fromWeb(answer.body as never), hashed, createWriteStream(part));
+    await pipeline(Readable.fromWeb(answer.body as never), hashed, createWriteStream(part, { flags: "wx" }));
     if (hash.digest("hex") !== artifact.hashes.sha256) throw new ExitError(exit.failed, `${to} arrived damaged`);
     await rename(part, to);
   } finally {
@@ -97,7 +98,9 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
       const softwareModuleId = await idOf(session, moduleEntity, of);
       const artifact = await findArtifact(session, softwareModuleId, name);
       // a name of the server must not lead out of this folder
-      const to = text(options, "to") ?? basename(artifact.providedFilename);
+      const given = text(options, "to");
+      const to = given ?? basename(artifact.providedFilename);
+      if (given === undefined && existsSync(to)) throw usage(`${to} is there already: say --to ${to} to replace it`);
       await download(session, softwareModuleId, artifact, to);
       session.note(`${to}: ${artifact.size} bytes, sha256 ${artifact.hashes.sha256}`);
     },

@@ -2,6 +2,7 @@ import { text } from "../command.ts";
 import { columnsOf } from "../output/columns.ts";
 import { refOf } from "../resolve.ts";
 import { r } from "../routes.ts";
+import { wholeOf } from "../session.ts";
 import { readSecret } from "../sign-in.ts";
 import { type Entity, noun, verbsOf } from "./entity.ts";
 import { rowsVerb } from "./reads.ts";
@@ -96,9 +97,9 @@ export const credentials = [
       writes: true,
       options: [["--keep <seconds>", "so long the one before stays good; a day by default, 0 also ends its tokens"]],
       async run(session, [name = ""], options) {
-        const params = { clientId: await refOf(session, clientEntity, name) };
         const keep = text(options, "keep");
-        const body = keep === undefined ? {} : { previousSecretTtl: Number(keep) };
+        const body = keep === undefined ? {} : { previousSecretTtl: wholeOf(keep, "--keep") };
+        const params = { clientId: await refOf(session, clientEntity, name) };
         await session.one(await session.write(r.oauth2Clients.rotateSecret, { params, body }), [
           ...clientEntity.columns,
           ...(clientEntity.madeColumns ?? []),

@@ -11,7 +11,7 @@ import { idOf } from "../resolve.ts";
 import { readTree, withoutPace } from "../rollout-tree.ts";
 import { waitForRollout } from "../rollout-wait.ts";
 import { r } from "../routes.ts";
-import { durationOf, type Session } from "../session.ts";
+import { durationOf, type Session, wholeOf } from "../session.ts";
 import { setEntity } from "./catalogue.ts";
 import { type Entity, noun, stepVerb, verbsOf } from "./entity.ts";
 import { rolloutReads } from "./rollout-more.ts";
@@ -84,6 +84,11 @@ function objectIn(file: string): Record<string, unknown> {
 }
 
 async function bodyOf(session: Session, name: string, options: Options) {
+  const number = (option: string) => {
+    const value = text(options, option);
+    return value === undefined ? undefined : wholeOf(value, `--${option}`);
+  };
+  const [amountGroups, weight] = [number("groups"), number("weight")];
   const file = text(options, "file");
   const body = file === undefined ? {} : objectIn(file);
   const set = text(options, "set");
@@ -92,7 +97,6 @@ async function bodyOf(session: Session, name: string, options: Options) {
     const value = text(options, option);
     return value === undefined ? undefined : { condition: "THRESHOLD", expression: value };
   };
-  const number = (option: string) => (options[option] === undefined ? undefined : Number(options[option]));
   return {
     ...(body["groups"] === undefined ? { amountGroups: 1 } : {}),
     ...body,
@@ -100,12 +104,12 @@ async function bodyOf(session: Session, name: string, options: Options) {
       name,
       distributionSetId: set === undefined ? undefined : await idOf(session, setEntity, set),
       targetFilterQuery: text(options, "query"),
-      amountGroups: number("groups"),
+      amountGroups,
       successCondition: percent("success"),
       errorCondition: percent("error"),
       type: text(options, "type"),
       description: text(options, "description"),
-      weight: number("weight"),
+      weight,
       confirmationRequired: options["confirm"],
       safety: text(options, "policy") === undefined ? undefined : { policy: text(options, "policy") },
     }),
@@ -114,12 +118,17 @@ async function bodyOf(session: Session, name: string, options: Options) {
 
 const timeoutOf = (options: Options): number => durationOf(text(options, "timeout") ?? "30m", "--timeout");
 
-/** Waits as `--wait` says, until `deadline` (epoch ms) at most; without `--wait` nothing is waited for. */
-async function waited(session: Session, rollout: RolloutView, options: Options, usual: string, deadline: number): Promise<RolloutView> {
-  if (options["wait"] === undefined) return rollout;
-  const wanted = text(options, "wait") ?? usual;
-  if (!["ready", "running", "finished", "paused", "stopped"].includes(wanted))
+/** Reads what `--wait` waits for, and how long; it is read before anything is changed. Without `--wait` nothing is waited for. */
+function waitOf(options: Options, usual: string): { wanted: string | undefined; deadline: number } {
+  const wanted = options["wait"] === undefined ? undefined : (text(options, "wait") ?? usual);
+  if (wanted !== undefined && !["ready", "running", "finished", "paused", "stopped"].includes(wanted))
     throw usage("--wait is ready, running, finished, paused or stopped");
+  return { wanted, deadline: Date.now() + timeoutOf(options) };
+}
+
+/** Waits until `deadline` (epoch ms) at most. */
+async function waited(session: Session, rollout: RolloutView, { wanted, deadline }: ReturnType<typeof waitOf>): Promise<RolloutView> {
+  if (wanted === undefined) return rollout;
   return waitForRollout(session, rollout.id, { wanted, timeoutMs: Math.max(0, deadline - Date.now()) });
 }
 
@@ -130,13 +139,13 @@ const create: Verb = {
   writes: true,
   options: [...createOptions, ["--start", "start it when it is ready"], ...waitOptions],
   async run(session, [name = ""], options) {
-    const deadline = Date.now() + timeoutOf(options);
+    const wait = waitOf(options, options["start"] ? "finished" : "ready");
     const made = await session.write(r.rollouts.create, { body: await bodyOf(session, name, options) });
     if (options["start"]) {
-      await waitForRollout(session, made.id, { wanted: "ready", timeoutMs: deadline - Date.now() });
+      await waitForRollout(session, made.id, { wanted: "ready", timeoutMs: wait.deadline - Date.now() });
       await session.write(r.rollouts.start, { params: { rolloutId: made.id } });
     }
-    await session.one(await waited(session, made, options, options["start"] ? "finished" : "ready", deadline), columns);
+    await session.one(await waited(session, made, wait), columns);
   },
 };
 
@@ -192,11 +201,11 @@ function goesOn(name: string, summary: string, row: RouteRow, more: readonly Opt
     writes: true,
     options: [...more, ...waitOptions],
     async run(session, [of = ""], options) {
-      const deadline = Date.now() + timeoutOf(options);
+      const wait = waitOf(options, "finished");
       const params = { rolloutId: await idOf(session, rolloutEntity, of) };
       const query = given({ remark: text(options, "remark") });
       await session.write(row as never, { params, ...(Object.keys(query).length === 0 ? {} : { query }) } as never);
-      await session.one(await waited(session, await session.read(r.rollouts.get, { params }), options, "finished", deadline), columns);
+      await session.one(await waited(session, await session.read(r.rollouts.get, { params }), wait), columns);
     },
   };
 }
@@ -262,10 +271,10 @@ export const rollouts = noun(["rollout", "rollouts", "ro"], "Rollouts: a set for
       ["--timeout <duration>", "wait no longer; 30m by default"],
     ],
     async run(session, [name = ""], options) {
+      const wait = waitOf({ ...options, wait: text(options, "for") ?? "finished" }, "finished");
       const rolloutId = await idOf(session, rolloutEntity, name);
       const rollout = await session.read(r.rollouts.get, { params: { rolloutId } });
-      const wait = text(options, "for") ?? "finished";
-      await session.one(await waited(session, rollout, { ...options, wait }, "finished", Date.now() + timeoutOf(options)), columns);
+      await session.one(await waited(session, rollout, wait), columns);
     },
   },
   {

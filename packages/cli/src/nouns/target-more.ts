@@ -4,7 +4,7 @@ import { ExitError, exit, usage } from "../exit.ts";
 import { columnsOf } from "../output/columns.ts";
 import { idOf, type Kind } from "../resolve.ts";
 import { r } from "../routes.ts";
-import { Shown } from "../session.ts";
+import { Shown, wholeOf } from "../session.ts";
 import { metadataVerb } from "./metadata.ts";
 import { endOf, operationWaitOptions } from "./operations.ts";
 import { pagesVerb, rawVerb, rowsVerb, showVerb } from "./reads.ts";
@@ -156,7 +156,7 @@ export const moreTargetVerbs: readonly Verb[] = [
         throw usage(`${what} needs ${change.of === undefined ? "neither --tag nor --type" : `its ${change.of.word}`}`);
       const body = {
         action: change.action,
-        ...(q === undefined ? { controllerIds } : { q, confirm: Number(confirm) }),
+        ...(q === undefined ? { controllerIds } : { q, confirm: wholeOf(confirm as string, "--confirm") }),
         ...(change.of === undefined ? {} : { [change.member as string]: await idOf(session, change.of, subject as string) }),
       };
       const operation = await session.write(r.targets.change, { body: body as never });
