@@ -1,22 +1,28 @@
 -- What watched actions come to by themselves, when their time is over (contract beyond.md §1.3, §3), and next attempts.
 
--- Watches whose time is over, at most p_limit. Every tenant that has watches gets an equal share of a round, so that the many of one delay nobody else's.
+-- Watches whose time is over, at most p_limit. Every tenant that has any gets an equal share of a round, so that the many of some delay nobody else's. A
+-- share that is not used up is lost: who has more gets the next round, which follows at once. If there are more tenants than places, those come first that
+-- have waited longest.
 create or replace function due_watches(p_limit int) returns setof action_watches
 language sql stable
 set enable_seqscan = off as $$
   with recursive tenants as (
-    (select w.tenant_id from action_watches w where w.due_at is not null order by w.tenant_id limit 1)
+    (select w.tenant_id, w.due_at from action_watches w where w.due_at is not null order by w.tenant_id, w.due_at limit 1)
     union all
-    select (select w.tenant_id from action_watches w where w.due_at is not null and w.tenant_id > t.tenant_id order by w.tenant_id limit 1)
-      from tenants t where t.tenant_id is not null)
+    select n.tenant_id, n.due_at
+      from tenants t
+     cross join lateral (
+       select w.tenant_id, w.due_at from action_watches w where w.due_at is not null and w.tenant_id > t.tenant_id order by w.tenant_id, w.due_at limit 1) n
+  ), served as materialized (
+    select t.tenant_id, greatest(1, p_limit / count(*) over ()) as share from tenants t where t.due_at <= now() order by t.due_at limit p_limit
+  )
   select d.*
-    from tenants t
+    from served t
     cross join lateral (
       select w.* from action_watches w
        where w.tenant_id = t.tenant_id and w.due_at <= now()
        order by w.due_at
-       limit greatest(p_limit / (select count(*) from tenants), p_limit / 10)) d
-   limit p_limit
+       limit t.share) d
 $$;
 
 -- Starts the next attempt of an action that has failed: a new action, with a new id (docs/adr/0050). Returns null, 'later' where the rollout's fence is

@@ -1,6 +1,7 @@
 import { HarrierError } from "@harrier/errors";
 import { LRUCache } from "lru-cache";
 import { type QuartzCron, quartzCron } from "./quartz-cron.ts";
+import { type WindowClock, windowClock } from "./window-clock.ts";
 
 /** A recurring window in which a device may install (contract device.md §3.5). */
 export interface MaintenanceWindow {
@@ -24,6 +25,9 @@ const largestOffset = 18 * 3_600_000;
 
 /** Parsed windows are kept, of about 3 KiB each. The actions of a rollout share their window, so few different ones are in use at a time. */
 const parsed = new LRUCache<string, Parsed>({ max: 500 });
+
+/** Clocks are kept up to 4 MiB; one needs a few hundred bytes, and a megabyte if it has a window every other second. */
+const clocks = new LRUCache<string, WindowClock>({ max: 200, maxSize: 1_000_000, sizeCalculation: ({ size }) => size + 1 });
 
 interface Parsed {
   readonly cron: QuartzCron;
@@ -101,13 +105,31 @@ export function windowsEnd(window: MaintenanceWindow, nowMs: number): number | u
   return windowAt(window, nowMs) === undefined ? nowMs : undefined;
 }
 
+/**
+ * Answers the moment at which the time inside windows since `sinceMs` reaches `amountMs`; without a further window it is the end of the last one. What is
+ * not reached at the horizon is answered with the horizon. It costs no more for many windows than for few.
+ */
+export function openTimeReached(window: MaintenanceWindow, clock: { sinceMs: number; amountMs: number; horizonMs: number }): number {
+  const key = keyOf(window);
+  let found = clocks.get(key);
+  if (found === undefined) {
+    found = windowClock(parsedOf(window));
+    clocks.set(key, found);
+  }
+  return found.reached(clock.sinceMs, clock.amountMs, clock.horizonMs);
+}
+
 function parsedOf(window: MaintenanceWindow): Parsed {
-  const key = `${window.schedule}\n${window.duration}\n${window.timezone}`;
+  const key = keyOf(window);
   const found = parsed.get(key);
   if (found !== undefined) return found;
   const made = { cron: cronOf(window.schedule), length: lengthOf(window.duration), offset: offsetOf(window.timezone), known: undefined };
   parsed.set(key, made);
   return made;
+}
+
+function keyOf({ schedule, duration, timezone }: MaintenanceWindow): string {
+  return `${schedule}\n${duration}\n${timezone}`;
 }
 
 function cronOf(schedule: string): QuartzCron {

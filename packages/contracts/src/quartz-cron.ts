@@ -6,7 +6,15 @@ export interface QuartzCron {
   readonly after: (ms: number) => number | undefined;
   /** Answers the last time of a schedule that names its years; undefined if it has no end. */
   readonly last: () => number | undefined;
+  /** The times of day, which are the same on every day of the schedule: each second of each minute of each hour, ascending. */
+  readonly time: { readonly hours: readonly number[]; readonly minutes: readonly number[]; readonly seconds: readonly number[] };
+  /** Answers the first day of the schedule that is `day` or later, in days since 1970; undefined if none comes. */
+  readonly dayFrom: (day: number) => number | undefined;
 }
+
+const dayMs = 86_400_000;
+/** So many answers of `dayFrom` are kept of a schedule: it is asked for one day after the other, again and again. */
+const maxKnownDays = 1_000;
 
 /** The schedules of Quartz end with this year too. */
 const years = { min: 1970, max: 2099 };
@@ -55,12 +63,37 @@ export function quartzCron(expression: string): QuartzCron {
     days(dayOfWeek, weekday),
     numbers(year, yyyy),
   ];
-  const options = { mode: "7-part", alternativeWeekdays: true, utcOffset: 0 } as const;
-  const cron = new Cron(fields.join(" "), fromLast === null ? options : { ...options, dayOffset: -lastDayOffset(fromLast[1] as string) });
+  const plain = { mode: "7-part", alternativeWeekdays: true, utcOffset: 0 } as const;
+  const options = fromLast === null ? plain : { ...plain, dayOffset: -lastDayOffset(fromLast[1] as string) };
+  const cron = new Cron(fields.join(" "), options);
+  const everyDay = fromLast === null && fields.slice(3).every((field) => field === "*");
   return {
+    time: { hours: ascending(hour, fields[2]), minutes: ascending(minute, fields[1]), seconds: ascending(second, fields[0]) },
+    dayFrom: everyDay ? (day) => day : daysOf(() => new Cron(["0 0 0", ...fields.slice(3)].join(" "), options)),
     after: (ms) => cron.nextRun(new Date(ms))?.getTime(),
     last: () => (fields[6] === "*" ? undefined : cron.previousRuns(1, endOfYears)[0]?.getTime()),
   };
+}
+
+/** Asks a schedule of midnights for its days. It is made when it is needed: most windows are daily, or nobody asks for their days. */
+function daysOf(make: () => Cron): (day: number) => number | undefined {
+  let midnights: Cron | undefined;
+  const known = new Map<number, number | undefined>();
+  return (day) => {
+    if (known.has(day)) return known.get(day);
+    if (known.size >= maxKnownDays) known.clear();
+    midnights ??= make();
+    const next = midnights.nextRun(new Date(day * dayMs - 1_000));
+    const found = next === null ? undefined : Math.floor(next.getTime() / dayMs);
+    known.set(day, found);
+    return found;
+  };
+}
+
+/** The values of a field that was translated to numbers. */
+function ascending({ min, max }: Field, text = "*"): readonly number[] {
+  if (text === "*") return Array.from({ length: max - min + 1 }, (_, n) => min + n);
+  return [...new Set(text.split(",").map(Number))].sort((a, b) => a - b);
 }
 
 function lastDayOffset(text: string): number {

@@ -226,26 +226,36 @@ test("a policy without limits makes no row before there is something to wait for
   expect(await fleet.state(action)).toMatchObject({ stage: null });
 });
 
-test("the many watches of one tenant that are due leave room for those of another in every round", async () => {
-  const { pool } = fixture.db;
-  const client = await pool.connect();
+/** How many watches of each tenant a round of so many takes, where tenants from 901 on have so many that are due, and one more that is not. */
+async function roundOf(limit: number, due: readonly number[]): Promise<number[]> {
+  const client = await fixture.db.pool.connect();
   try {
     await client.query("begin");
+    await client.query("delete from action_watches");
     await client.query(
       `insert into action_watches (tenant_id, action_id, target_id, policy_id, stage, due_at)
-       select t.id, g, g, 1, 1, now() - interval '1 hour' * (case t.id when 901 then 2 else 1 end)
-         from (values (901, 300), (902, 1)) t (id, n) cross join lateral generate_series(1, t.n) g`,
+       select 900 + t.n, g, g, 1, 1, now() - case when g > t.due then interval '-1 hour' else interval '1 hour' * (100 - t.n) end
+         from unnest($1::int[]) with ordinality t (due, n) cross join lateral generate_series(1, t.due + 1) g`,
+      [due],
     );
-    const { rows } = await client.query<{ tenant: number; n: number }>(
-      `select tenant_id as tenant, count(*)::int as n from due_watches(100) where tenant_id in (901, 902) group by tenant_id order by tenant_id`,
+    const { rows } = await client.query<{ n: number }>(
+      `select count(d)::int as n from generate_series(901, 900 + $2::int) t left join due_watches($1) d on d.tenant_id = t group by t order by t`,
+      [limit, due.length],
     );
-    expect(rows[1]).toEqual({ tenant: 902, n: 1 });
-    expect(rows[0]?.n).toBeLessThanOrEqual(99);
-    expect(rows[0]?.n).toBeGreaterThanOrEqual(10);
+    return rows.map(({ n }) => n);
   } finally {
     await client.query("rollback");
     client.release();
   }
+}
+
+test.each([
+  ["the many of one leave room for those of another", 100, [300, 1], [50, 1]],
+  ["ten with many starve no eleventh", 110, Array(11).fill(100), Array(11).fill(10)],
+  ["who has nothing due takes no share", 100, [100, 0, 100], [50, 0, 50]],
+  ["of more tenants than places those come first that have waited longest", 3, [9, 9, 9, 9], [1, 1, 1, 0]],
+] as const)("of the watches that are due %s, in every round", async (_what, limit, due, taken) => {
+  expect(await roundOf(limit, due)).toEqual(taken);
 });
 
 test("beyond 2.13 an installation with a window that comes due in the middle of a round waits for the next one", async () => {

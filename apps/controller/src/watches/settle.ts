@@ -1,4 +1,5 @@
-import { parseMaintenanceWindow, windowAt } from "@harrier/contracts";
+import { setImmediate } from "node:timers/promises";
+import { openTimeReached, parseMaintenanceWindow } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
 import type { LimitsOf } from "../domain/quotas.ts";
 import { dueByTenant, dueWindows, settleWatches, type WindowedRow } from "./settle.sql.ts";
@@ -13,8 +14,10 @@ export interface SettleDeps {
 
 /** A round is some 300 ms of work, and holds the locks of its targets for as long. */
 const atOnce = 2_000;
-/** Windows are counted one by one, so a clock over more of them is read again at a later round. */
-const maxWindows = 100;
+/** A clock inside windows that is not over until then is read again when that time comes. */
+const horizonMs = 31 * 86_400_000;
+/** Polls are never kept waiting for longer than this by clocks that are read. */
+const atATimeMs = 5;
 
 /**
  * Settles watched actions whose time is over (contract beyond.md §1.3): proven, refuted, silent, given up, or tried again. Returns whether more may be
@@ -29,7 +32,8 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
     if (n > 0) blocks.push({ tenantId, n, firstId: await deps.ids.take(tenantId, "action", n) });
   }
   const now = deps.now();
-  const windowed = (await run(pool, dueWindows, [atOnce])).map((it) => ({ ...it, until: overAt(it, now) }));
+  const windowed = await run(pool, dueWindows, [atOnce]);
+  const ends = await endsOf(windowed, now);
   // Most rounds find nothing, and a test that kills wants one that has work.
   if (due.length > 0) await deps.fault("controller.settle.before-commit");
   const row = await runOne(pool, settleWatches, [
@@ -40,28 +44,33 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
     blocks.map((b) => deps.limits(b.tenantId).ACTIONS_PER_TARGET_MAX_COUNT),
     windowed.map((it) => it.tenantId),
     windowed.map((it) => it.actionId),
-    windowed.map((it) => new Date(it.until)),
+    ends.map((it) => new Date(it)),
   ]);
   const settled = (row?.settled ?? 0) > 0;
   if (settled) await deps.fault("controller.settle.after-commit");
   return settled;
 }
 
-/** When the time inside windows since the stage began reaches the limit; a moment that has passed means that it is over. */
-export function overAt(row: Pick<WindowedRow, "schedule" | "duration" | "timezone" | "sinceMs" | "limitMs">, now: number): number {
-  const window = parseMaintenanceWindow(row);
-  if (window === undefined) return row.sinceMs + row.limitMs;
-  let at = row.sinceMs;
-  let left = row.limitMs;
-  for (let n = 0; n < maxWindows; n += 1) {
-    const times = windowAt(window, at);
-    // Without a further window the device can install no more: its time is over when the last one is.
-    if (times === undefined) return Math.max(at, row.sinceMs);
-    const from = Math.max(at, times.start);
-    if (times.end - from >= left) return from + left;
-    left -= times.end - from;
-    at = times.end + 1;
-    if (at > now + 366 * 86_400_000) return at;
+/** When the clocks of installations with a window are over. It lets others go on meanwhile: every tenant may have many different windows. */
+export async function endsOf(rows: readonly WindowClockRow[], now: number): Promise<number[]> {
+  const ends: number[] = [];
+  let began = performance.now();
+  for (const row of rows) {
+    ends.push(overAt(row, now));
+    if (performance.now() - began < atATimeMs) continue;
+    await setImmediate();
+    began = performance.now();
   }
-  return Math.max(at, now + 60_000);
+  return ends;
+}
+
+export type WindowClockRow = Pick<WindowedRow, "schedule" | "duration" | "timezone" | "sinceMs" | "limitMs">;
+
+/** When the time inside windows since the stage began reaches the limit; a moment that has passed means that it is over. */
+export function overAt(row: WindowClockRow, now: number): number {
+  const window = parseMaintenanceWindow(row);
+  const { sinceMs, limitMs: amountMs } = row;
+  if (window === undefined) return sinceMs + amountMs;
+  // A date has whole milliseconds, and nothing is over before its time.
+  return Math.ceil(openTimeReached(window, { sinceMs, amountMs, horizonMs: Math.max(now, sinceMs) + horizonMs }));
 }
