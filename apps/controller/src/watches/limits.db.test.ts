@@ -272,3 +272,18 @@ test("beyond 2.13 an installation with a window that comes due in the middle of 
   await fixture.db.pool.query("select settle_watches(2000, '{}', '{}', '{}', '{}', '{1}', $1, $2)", [[action], [new Date(0)]]);
   expect(await fleet.state(action)).toMatchObject({ silent: true });
 });
+
+test("beyond 2.13 an installation that has used up its time over hundreds of short windows is silent", async () => {
+  const { action, device } = await one({ limits: { installingSeconds: 86_400, count: "error" } });
+  await fixture.db.pool.query(
+    "update actions set maintenance_schedule = '0 0 * * * ?', maintenance_duration = '00:05', maintenance_timezone = '+00:00' where id = $1",
+    [action],
+  );
+  await fleet.report(device, action, "proceeding", "none");
+  await fleet.later(action, 11 * 86_400);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ stage: "installing", silent: false });
+  await fleet.later(action, 2 * 86_400);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ stage: "installing", silent: true });
+});
