@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { runFleet } from "@harrier/simulator";
 import { uniqueName } from "@harrier/testkit";
-import type { Locator, Page } from "playwright-core";
+import type { FileChooser, Locator, Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { haveSession, type Login, openPage, signIn, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
@@ -59,6 +59,8 @@ async function goTo(page: Page, key: string, title: string): Promise<void> {
 
 /** Makes a module with a file, and a set of it; what the server then has is what was chosen. */
 async function makeSoftware(page: Page, name: string): Promise<void> {
+  // The browser is told of this on another way than of keys, so that right before the key would be too late on a busy machine.
+  const chooser = new Promise<FileChooser>((resolve) => page.once("filechooser", resolve));
   await goTo(page, "s", "Software");
   await tabTo(page, "tab", "Distribution sets");
   await page.keyboard.press("ArrowRight");
@@ -71,7 +73,6 @@ async function makeSoftware(page: Page, name: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: `${name} 1.0` }).waitFor();
   const file = randomBytes(3_000_000);
   await tabTo(page, "button", "Choose a file");
-  const chooser = page.waitForEvent("filechooser");
   await page.keyboard.press("Space");
   await (await chooser).setFiles({ name: `${name}.bin`, mimeType: "application/octet-stream", buffer: file });
   await page.getByText("Both have the same SHA-256").waitFor();
