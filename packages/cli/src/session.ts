@@ -4,6 +4,7 @@ import { usage } from "./exit.ts";
 import { type Column, chosen } from "./output/columns.ts";
 import { writerOf } from "./output/formats.ts";
 import { harmless, put, terminalWidth } from "./output/terminal.ts";
+import { quickFetch } from "./quick-fetch.ts";
 import { isSecretSetting } from "./secret-setting.ts";
 import { findPlace, type Place } from "./sign-in.ts";
 
@@ -61,6 +62,7 @@ export class Session {
     this.#client ??= this.place().then(({ server, credentials, tokens }) =>
       createClient({
         baseUrl: server,
+        fetch: quickFetch,
         ...(credentials === undefined ? {} : { credentials }),
         ...(tokens === undefined ? {} : { tokens }),
         ...(this.options.verbose === undefined
