@@ -54,6 +54,7 @@ export function mountWebhooks(mount: Mount, deps: WebhookDeps): void {
   const tests: number[] = [];
   mount(webhooks.test, async (ctx) => {
     requireUnrestricted(ctx);
+    await getWebhook(deps, ctx.tenantId, ctx.params.webhookId); // what is not there takes no place
     const ofTenant = tests.filter((tenantId) => tenantId === ctx.tenantId);
     if (tests.length >= maxTests || ofTenant.length >= maxTestsOfTenant) throw tooManyTests;
     tests.push(ctx.tenantId);
