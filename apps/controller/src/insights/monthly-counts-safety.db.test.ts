@@ -48,7 +48,7 @@ async function happenedOn(day: string, since: number): Promise<void> {
                        left join lateral (
                          select (extract(epoch from max(e.at)) * 1000)::bigint as ms
                            from outbox e cross join lateral jsonb_array_elements(e.items::jsonb) as x (item)
-                          where e.type = 'io.update.action.status_changed.v1' and x.item -> 0 = i.item -> 0 and x.item ->> 4 = '0') c on true)
+                          where e.topic = 'action-events' and x.item -> 0 = i.item -> 0 and x.item ->> 4 = '0' and x.item ->> 3 <> '0') c on true)
       where o.id > $1 and o.type = 'io.update.action.proof_changed.v1'`,
     [since],
   );
@@ -68,6 +68,23 @@ const course = fc.array(fc.tuple(fc.array(anyStep, { minLength: 1, maxLength: 8 
   minLength: 1,
   maxLength: 5,
 });
+
+/** Courses with each of the ends that must be seen, which a few random ones may lack. */
+const claimed: Step = { kind: "report", execution: "closed", result: "success" };
+const once = (steps: Step[]): [Step[], number, number][] => [[steps, 1, 1]];
+const withProof = JSON.parse(policy({ proof: proof() })) as ResolvedPolicy;
+const withLimits = JSON.parse(policy({ limits: { notFetchedSeconds: 600, giveUpSeconds: 1_800, count: "error" } })) as ResolvedPolicy;
+const [later, settled] = [{ kind: "time", seconds: 4_020 }, { kind: "settle" }] as const satisfies Step[];
+const examples: [ResolvedPolicy, boolean, [Step[], number, number][]][] = [
+  [withProof, false, once([claimed, { kind: "person", proven: true }])],
+  [withProof, false, once([claimed, { kind: "person", proven: false }])],
+  [withLimits, false, once([later, settled, later, settled])],
+  [
+    withProof,
+    true,
+    once([{ kind: "report", execution: "closed", result: "failure" }, later, settled, claimed, { kind: "person", proven: true }]),
+  ],
+];
 
 describe("management 10.6 monthly counts of actions with a safety policy", () => {
   test("whatever is claimed, proven, refuted, given up and tried again, each action counts once, as it ended last", async () => {
@@ -93,7 +110,7 @@ describe("management 10.6 monthly counts of actions with a safety policy", () =>
         expect(await sql("select from monthly_counts where least(actions_finished, actions_error, actions_canceled) < 0")).toEqual([]);
         played.push(...(await sql<{ ends: string }>("select outcome / 10 || ' ' || attempt as ends from actions")).map(({ ends }) => ends));
       }),
-      { numRuns: 80, interruptAfterTimeLimit: 15_000 },
+      { numRuns: 80, interruptAfterTimeLimit: 15_000, examples },
     );
     // proven, refuted and given up, and second attempts
     const seen = [/^1 /, /^3 /, /^5 /, / 2$/].filter((kind) => played.some((ends) => kind.test(ends)));
@@ -109,6 +126,23 @@ describe("management 10.6 monthly counts of actions with a safety policy", () =>
     await foldAll();
     const march = { month: "2025-03", created: 0, finished: 1, error: 0, canceled: 0, targets: 0, gone: 0 };
     expect(await months()).toContainEqual(march);
+    await fleet.prove(`d${n}`, actionId, false);
+    await foldAll();
+    const now = new Date().toISOString().slice(0, 7);
+    expect(await months()).toEqual([expect.objectContaining({ month: now, created: 1, finished: 0, error: 1 })]);
+  });
+
+  test("the same where the success ended a silence, whose event tells of both", async () => {
+    const { n, actionId } = await start(
+      policy({ proof: proof({ withinSeconds: 2_592_000 }), limits: { notFetchedSeconds: 600, giveUpSeconds: 86_400, count: "error" } }),
+    );
+    await fleet.later(actionId, 700);
+    await fleet.settle();
+    const since = await lastEvent();
+    await fleet.report(`d${n}`, actionId);
+    expect((await fleet.eventTypes(actionId)).at(-1)).toBe("silence_changed");
+    await happenedOn("2025-03-15Z", since);
+    await sql("update action_watches set claimed_at = '2025-03-15Z' where action_id = $1", [actionId]);
     await fleet.prove(`d${n}`, actionId, false);
     await foldAll();
     const now = new Date().toISOString().slice(0, 7);
