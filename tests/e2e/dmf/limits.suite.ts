@@ -71,7 +71,7 @@ export function limitsOfMessaging(): void {
           expect(deadLetters).toBeGreaterThan(0);
         }, limitMs);
       });
-      expect(grown).toBeLessThan(96 * 1024 * 1024);
+      expect(grown).toBeLessThan(80 * 1024 * 1024);
     } finally {
       await sender.close();
     }

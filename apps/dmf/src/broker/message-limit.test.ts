@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { limitMessages } from "./message-limit.ts";
 
 /** A channel that keeps what it is given. */
@@ -45,6 +45,19 @@ describe("limitMessages", () => {
     message(...parts);
     message("next");
     expect(given).toEqual([{ id: 60, size: 11 }, ...cut.map((content) => ({ content })), { id: 60, size: 4 }, { content: "next" }]);
+  });
+
+  it("has the buffers of what is read collected, once for each 8 MiB", () => {
+    const collect = vi.fn();
+    const channel = { accept: (_: { size?: number; content?: Buffer }) => undefined };
+    limitMessages(channel, 10, collect);
+    const content = Buffer.alloc(128 * 1024);
+    channel.accept({ size: 191 * content.length });
+    for (let n = 0; n < 191; n += 1) channel.accept({ content });
+    expect(collect).toHaveBeenCalledTimes(2);
+    channel.accept({ size: content.length });
+    channel.accept({ content });
+    expect(collect).toHaveBeenCalledTimes(3);
   });
 
   it("refuses a channel that reads in another way", () => {
