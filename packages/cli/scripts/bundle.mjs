@@ -1,11 +1,13 @@
 // Makes dist/harrier.js: one file for Node 20 and newer, without native modules. The rows of the route table are put in without their schemas. What a
 // command may not need is in the file as text (`asText`), because V8 reads a text many times faster than the same as a program.
 import { chmodSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { routeTable } from "@harrier/contracts";
 import { build } from "esbuild";
 
+const require = createRequire(import.meta.url);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -58,6 +60,20 @@ const usedAlone = {
   },
 };
 
+/** Modules of Node that most commands never use, and whose load costs as much as half of the program: they are loaded at the first use of what they export. */
+const lazyBuiltins = {
+  name: "lazy-builtins",
+  setup(builder) {
+    builder.onResolve({ filter: /^node:(child_process|crypto|readline|fs\/promises)$/ }, ({ path, namespace }) =>
+      namespace === "lazy" ? undefined : { path, namespace: "lazy" },
+    );
+    builder.onLoad({ filter: /.*/, namespace: "lazy" }, ({ path }) => ({
+      contents: `for (const name of ${JSON.stringify(Object.keys(require(path)))}) Object.defineProperty(exports, name, { enumerable: true, get: () => require(${JSON.stringify(path)})[name] });`,
+      loader: "js",
+    }));
+  },
+};
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -71,16 +87,21 @@ const common = {
 };
 const sizes = {};
 
-/** The whole program beside `version`, YAML, and the schemas that `apply` checks: none of them shares a class with another one that is thrown. */
-const asText = (texts) => ({
+/**
+ * The whole program beside `version`, YAML, and the schemas that `apply` checks: none of them shares a class with another one that is thrown. The two
+ * that the program has compiled are not in its text, which would be read to their end, but beside it, in `texts`.
+ */
+const asText = (names, texts) => ({
   name: "as-text",
   setup(builder) {
     builder.onResolve({ filter: /^yaml$|[\\/](program|schemas)\.ts$/ }, async ({ path, pluginData, kind, ...rest }) => {
-      if (pluginData === "asked" || kind === "entry-point" || !texts.includes(path.replace(/^.*[\\/]/, ""))) return undefined;
+      if (pluginData === "asked" || kind === "entry-point" || !names.includes(path.replace(/^.*[\\/]/, ""))) return undefined;
       const found = await builder.resolve(path, { ...rest, kind, pluginData: "asked" });
       return { path: found.path, namespace: "as-text", pluginData: path.replace(/^.*[\\/]/, "") };
     });
     builder.onLoad({ filter: /.*/, namespace: "as-text" }, async ({ path, pluginData: name }) => {
+      const isProgram = name === "program.ts";
+      const inside = {};
       const inner = await build({
         ...common,
         entryPoints: [path],
@@ -89,11 +110,12 @@ const asText = (texts) => ({
         supported: { "dynamic-import": false },
         write: false,
         outfile: "text.js",
-        plugins: [...(name === "program.ts" ? [asText(["yaml", "schemas.ts"])] : []), rowsWithoutSchemas, usedAlone],
+        plugins: [...(isProgram ? [asText(["yaml", "schemas.ts"], inside)] : []), rowsWithoutSchemas, usedAlone, lazyBuiltins],
       });
       Object.assign(sizes, inner.metafile.outputs["text.js"].inputs);
+      texts[name] = inner.outputFiles[0].text;
       return {
-        contents: `require("node:vm").compileFunction(${JSON.stringify(inner.outputFiles[0].text)},["require","module","exports"],{filename:"harrier.js"})(require,module,exports)`,
+        contents: `${isProgram ? `const texts=${JSON.stringify({ ...inside, ...texts })};` : ""}require("node:vm").compileFunction(texts[${JSON.stringify(name)}],["require","module","exports","texts"],{filename:"harrier.js"})(require,module,exports,texts)`,
         loader: "js",
         resolveDir: root,
       };
@@ -110,7 +132,7 @@ const { metafile } = await build({
   banner: {
     js: "#!/usr/bin/env node\nimport{createRequire as harrierRequire}from'node:module';const require=harrierRequire(import.meta.url);",
   },
-  plugins: [asText(["program.ts"])],
+  plugins: [asText(["program.ts"], {})],
 });
 chmodSync(join(root, "dist/harrier.js"), 0o755);
 if (process.argv.includes("--sizes"))
