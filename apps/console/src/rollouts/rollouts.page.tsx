@@ -46,7 +46,7 @@ export function RolloutsPage() {
     <Page
       fill
       title={t.title}
-      beside={total.data && <span className="muted num">{count(total.data.total)}</span>}
+      beside={total.data && <span className="muted num">{count(total.data.total ?? 0)}</span>}
       actions={
         <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
           <Plus size={14} aria-hidden />
@@ -68,7 +68,11 @@ export function RolloutsPage() {
 }
 
 interface RowsProps {
-  readonly total: { readonly data: { readonly total: number } | undefined; readonly error: Error | null; readonly refetch: () => unknown };
+  readonly total: {
+    readonly data: { readonly total?: number | undefined } | undefined;
+    readonly error: Error | null;
+    readonly refetch: () => unknown;
+  };
   readonly clear: () => void;
 }
 
@@ -78,7 +82,8 @@ function Rows({ total, clear }: RowsProps) {
   const pollMs = usePollMs(5_000);
   if (total.data === undefined)
     return total.error === null ? <Skeleton lines={8} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
-  if (total.data.total === 0) {
+  const matches = total.data.total ?? 0;
+  if (matches === 0) {
     return q === undefined ? (
       <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand} icon={Rocket}>
         <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
@@ -94,7 +99,7 @@ function Rows({ total, clear }: RowsProps) {
   return (
     <Grid
       label={t.title}
-      total={total.data.total}
+      total={matches}
       columns={columns}
       rowHeight={64}
       sort={sort}

@@ -159,7 +159,7 @@ function Modules({ add }: { add: () => void }) {
 }
 
 interface ListProps {
-  readonly total: Asked<{ readonly total: number }>;
+  readonly total: Asked<{ readonly total?: number | undefined }>;
   readonly empty: {
     readonly title: string;
     readonly text: string;
@@ -174,7 +174,8 @@ function List({ total, empty, children }: ListProps) {
   const { q } = route.useSearch();
   const { data, error, refetch } = useQuery({ ...total, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
-  if (data.total === 0 && q === undefined) {
+  const matches = data.total ?? 0;
+  if (matches === 0 && q === undefined) {
     return (
       <Empty title={empty.title} text={empty.text} icon={empty.icon}>
         <Button look="primary" onClick={empty.add}>
@@ -186,7 +187,7 @@ function List({ total, empty, children }: ListProps) {
   return (
     <div className={style["fill"]}>
       <Find />
-      {data.total === 0 ? <Empty title={states.nothingMatches} icon={empty.icon} /> : children(data.total)}
+      {matches === 0 ? <Empty title={states.nothingMatches} icon={empty.icon} /> : children(matches)}
     </div>
   );
 }

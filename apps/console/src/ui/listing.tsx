@@ -9,7 +9,7 @@ import { Empty, Failure, Skeleton } from "./states.tsx";
 
 interface PageOf<Row> {
   readonly content: readonly Row[];
-  readonly total: number;
+  readonly total?: number | undefined;
 }
 
 interface ListingProps<Row> {
@@ -34,12 +34,13 @@ export function Listing<Row>({ label, rows, columns, empty, clear, open, rowHeig
   const again = pollMs === undefined ? {} : { refetchInterval: pollMs };
   const { data, error, refetch } = useQuery({ ...rows(0, 1), ...again, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={() => void refetch()} />;
-  if (data.total === 0) return clear === undefined ? empty : <NothingMatches clear={clear} />;
+  const { total = 0 } = data;
+  if (total === 0) return clear === undefined ? empty : <NothingMatches clear={clear} />;
   return (
     <div className={style["frame"]}>
       <Grid
         label={label}
-        total={data.total}
+        total={total}
         columns={columns}
         page={(index) => ({ ...rows(index * pageSize, pageSize), ...again })}
         {...(open && { open })}

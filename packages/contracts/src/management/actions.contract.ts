@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { representedCursorPageQuery } from "../cursor.ts";
+import { representedPageQuery } from "../paging.ts";
 import { ok, route } from "../route.ts";
 import { pathId } from "../values.ts";
 import { actionPage, actionPageRest, actionView, actionViewRest } from "./action-view.ts";
@@ -13,7 +13,7 @@ export const actions = {
     interface: "management",
     method: "GET",
     path: "/actions",
-    query: representedCursorPageQuery,
+    query: representedPageQuery,
     success: ok,
     response: actionPage,
     responseRest: actionPageRest,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cursorPageOf, cursorPageQuery } from "../cursor.ts";
+import { pageOf, pageQuery } from "../paging.ts";
 import { ok, route } from "../route.ts";
 import { lookedUpText } from "../values.ts";
 import { cursorListErrors, listErrors } from "./common.ts";
@@ -95,8 +95,8 @@ export const audits = {
     ...common,
     id: "audit.list",
     path: "/audit",
-    query: cursorPageQuery,
-    response: cursorPageOf(auditEntryView),
+    query: pageQuery,
+    response: pageOf(auditEntryView),
     errors: cursorListErrors,
     summary: "List changing calls and failed sign-ins, the newest first",
     source: "contract extensions.md, Audit",

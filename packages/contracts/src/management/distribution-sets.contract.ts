@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { cursorPageQuery } from "../cursor.ts";
 import { links } from "../link.ts";
 import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
@@ -237,7 +236,7 @@ export const distributionSets = {
     method: "GET",
     path: `${path}/assignedTargets`,
     params: one,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_REPOSITORY", "READ_TARGET"],
@@ -252,7 +251,7 @@ export const distributionSets = {
     method: "GET",
     path: `${path}/installedTargets`,
     params: one,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_REPOSITORY", "READ_TARGET"],

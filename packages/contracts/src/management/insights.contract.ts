@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { rolloutStatusNames, updateStatusNames } from "../codes.ts";
-import { firstUnlessEmpty, queryInt } from "../paging.ts";
+import { queryInt } from "../paging.ts";
+import { firstUnlessEmpty } from "../query-text.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 

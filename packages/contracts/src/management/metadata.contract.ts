@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageOf, pageQuery } from "../paging.ts";
+import { pageOf, uncursoredPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, flag, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
@@ -45,7 +45,7 @@ export const moduleMetadata = {
     method: "GET",
     path: ofModule,
     params: oneModule,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: pageOf(moduleMetadataView),
     permission: ["READ_REPOSITORY"],
@@ -118,7 +118,7 @@ export const setMetadata = {
     method: "GET",
     path: ofSet,
     params: oneSet,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: metadataPage,
     permission: ["READ_REPOSITORY"],

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { firstUnlessEmpty, pageOf, queryInt } from "../paging.ts";
+import { queryInt } from "../paging.ts";
+import { firstUnlessEmpty } from "../query-text.ts";
 import { ok, route } from "../route.ts";
 import { pathId } from "../values.ts";
 
@@ -21,6 +22,9 @@ export const rolloutFailure = z
   .meta({ id: "RolloutFailure" });
 export type RolloutFailure = z.output<typeof rolloutFailure>;
 
+/** The most frequent kinds; `total` is the number of all kinds, which are counted with them. */
+const failurePage = z.object({ content: z.array(rolloutFailure), total: z.int(), size: z.int() }).meta({ id: "RolloutFailurePage" });
+
 /** Why a rollout fails (contract console.md §2). */
 export const rolloutFailures = {
   failures: route({
@@ -35,7 +39,7 @@ export const rolloutFailures = {
       top: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
     }),
     success: ok,
-    response: pageOf(rolloutFailure),
+    response: failurePage,
     // it names targets
     permission: ["READ_ROLLOUT", "READ_TARGET"],
     errors: ["constraintViolation", "entityNotFound"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { first } from "../paging.ts";
+import { first } from "../query-text.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { pathId } from "../values.ts";

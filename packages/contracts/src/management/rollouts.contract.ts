@@ -1,7 +1,6 @@
 import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
-import { cursorPageQuery } from "../cursor.ts";
-import { pageOf, representedPageQuery } from "../paging.ts";
+import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, type Route, route } from "../route.ts";
 import { pathId } from "../values.ts";
 import { cursorListErrors, listErrors, remarkQuery, withDeletedModes } from "./common.ts";
@@ -230,7 +229,7 @@ export const rollouts = {
     method: "GET",
     path: `${groups}/:groupId/targets`,
     params: group,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_ROLLOUT", "READ_TARGET"],

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { first, queryInt } from "../paging.ts";
+import { queryInt } from "../paging.ts";
+import { first } from "../query-text.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable } from "../values.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
-import { cursorPageQuery } from "../cursor.ts";
 import { details } from "../device/feedback.ts";
-import { pageOf, plainPageQuery, queryFlag } from "../paging.ts";
+import { pageOf, pageQuery, plainPageQuery, queryFlag } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { int32, lookedUpText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { actionPage, actionPageRest, actionStatusView, actionView, actionViewRest } from "./action-view.ts";
@@ -42,7 +41,7 @@ export const targetActions = {
     method: "GET",
     path: base,
     params: target,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: actionPage,
     responseRest: actionPageRest,

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { cursorPageQuery } from "../cursor.ts";
-import { queryFlag, queryInt, queryText } from "../paging.ts";
+import { pageQuery, queryFlag, queryInt, queryText } from "../paging.ts";
 import { bodiless, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, optionalDescription, requiredName } from "../values.ts";
@@ -59,7 +58,7 @@ export const targetGroups = {
     id: "targetGroups.listTargets",
     method: "GET",
     path: `${path}/assigned`,
-    query: cursorPageQuery.extend({ group, subgroups: queryFlag }),
+    query: pageQuery.extend({ group, subgroups: queryFlag }),
     success: ok,
     response: targetPage,
     errors: [...listErrors, "constraintViolation"],
@@ -71,7 +70,7 @@ export const targetGroups = {
     method: "GET",
     path: `${path}/:group/assigned`,
     params: z.object({ group: lookedUpText }),
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     errors: cursorListErrors,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuery } from "../paging.ts";
+import { uncursoredPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { arrayBody, lookedUpText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
@@ -22,7 +22,7 @@ export const targetMetadata = {
     method: "GET",
     path,
     params: owner,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: metadataPage,
     errors: [...listErrors, "entityNotFound"],

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { first, queryInt, queryText } from "../paging.ts";
+import { queryInt, queryText } from "../paging.ts";
+import { first } from "../query-text.ts";
 import { ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { cursorListErrors } from "./common.ts";

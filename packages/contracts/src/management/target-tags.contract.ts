@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { cursorPageQuery } from "../cursor.ts";
 import { links } from "../link.ts";
-import { first, pageOf, pageQuery } from "../paging.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { first } from "../query-text.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, pathId, withoutNulls } from "../values.ts";
@@ -101,7 +101,7 @@ export const targetTags = {
     method: "GET",
     path: taggedTargets,
     params: targetTag,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_TARGET"],

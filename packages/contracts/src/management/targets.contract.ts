@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { representedCursorPageQuery } from "../cursor.ts";
-import { queryFlag } from "../paging.ts";
+import { queryFlag, representedPageQuery } from "../paging.ts";
 import { bodiless, created, ok, route } from "../route.ts";
 import {
   arrayBody,
@@ -63,7 +62,7 @@ export const targets = {
     interface: "management",
     method: "GET",
     path: base,
-    query: representedCursorPageQuery,
+    query: representedPageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_TARGET"],
