@@ -7,6 +7,7 @@ import { device, report } from "../support/device.ts";
 import type { Page } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { tagBuilder } from "../support/tags.ts";
+import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
 
 // What consoles read of targets and actions (contract console.md §1).
@@ -18,6 +19,20 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
     const q = `controllerid==${controllerId}`;
     return (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q, ...query } })).json.content[0] as TargetView;
   };
+
+  it("console M01 a user is told who they are, and what their permissions are restricted to", async () => {
+    const { id: typeId } = await typeBuilder(dialect).targetType();
+    const grants = [
+      "READ_ROLLOUT",
+      { permission: "READ_TARGET", targetTypeScopes: [typeId] },
+      { permission: "UPDATE_TARGET", targetTypeScopes: [] },
+    ];
+    const { auth, id } = await accessBuilder(dialect).user(grants);
+    const { json } = await call(r.userinfo.get, dialect, { auth });
+    expect(json).toMatchObject({ kind: "user", id, targetTypeScopes: { READ_TARGET: [typeId], UPDATE_TARGET: [] } });
+    expect(json).not.toHaveProperty("issuer");
+    expect((await call(r.userinfo.get, dialect)).json).toMatchObject({ targetTypeScopes: {} });
+  });
 
   it("console M03 a full row of targets names its sets, its open action and its tags", async () => {
     const { controllerId, actionId, setId } = await build.deployment();
