@@ -49,20 +49,21 @@ export class Tenants {
     return this.#known;
   }
 
-  /** How many virtual hosts are connected, and how many are not. */
-  counts(): { connected: number; away: number } {
-    const connected = this.connected().length;
-    return { connected, away: this.#connected.size - connected };
+  /** How many virtual hosts are connected, how many of a full broker take nothing, and how many are away. */
+  counts(): Record<"connected" | "blocked" | "away", number> {
+    const counts = { connected: 0, blocked: 0, away: 0 };
+    for (const { host } of this.#connected.values()) counts[host.isConnected ? (host.isBlocked ? "blocked" : "connected") : "away"] += 1;
+    return counts;
   }
 
-  /** The tenants whose virtual host is connected at this moment. */
+  /** The tenants whose virtual host is connected and takes messages at this moment. */
   connected(): { tenantId: number; vhost: string }[] {
     return [...this.#connected.values()].flatMap(({ tenant: { tenantId, vhost }, host }) =>
-      host.isConnected ? [{ tenantId, vhost }] : [],
+      host.isConnected && !host.isBlocked ? [{ tenantId, vhost }] : [],
     );
   }
 
-  /** Whether there are virtual hosts to be connected to, and none is. */
+  /** Whether there are virtual hosts to be connected to, and none takes messages. */
   cutOff(): boolean {
     return this.#connected.size > 0 && this.connected().length === 0;
   }

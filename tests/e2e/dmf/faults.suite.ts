@@ -5,9 +5,8 @@ import { eventually, uniqueName } from "@harrier/testkit";
 import { expect, test } from "vitest";
 import { counterOf } from "../support/metrics.ts";
 import { pollOn } from "../support/polling.ts";
-import { urlOf } from "../support/replicas.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
-import { admin, broker, proxy, replicasOfDmf, stack, url } from "./stack.ts";
+import { admin, broker, hostsOf, proxy, replicasOfDmf, stack, url } from "./stack.ts";
 import { actionsOf, assignAll, limitMs, newSet } from "./things.ts";
 
 const exchange = "faults.replies";
@@ -48,11 +47,6 @@ async function allFinished(ids: readonly string[]): Promise<void> {
 
 /** How many messages a replica has sent. */
 const sentBy = (replica: RunningService): Promise<number> => counterOf([replica], "harrier_dmf_sent_total", { outcome: "sent" });
-
-async function hostsOf(replica: RunningService, state: string): Promise<number> {
-  const text = await (await fetch(`${urlOf(replica)}/metrics`)).text();
-  return Number(new RegExp(`^harrier_dmf_virtual_hosts\\{.*state="${state}".*\\} (\\d+)`, "m").exec(text)?.[1]);
-}
 
 /** What is left when replicas of dmf and the broker are killed; it comes last, because connections of other tests end with the broker. */
 export function faultsOfMessaging(): void {
