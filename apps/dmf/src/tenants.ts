@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Client, servicePrincipal } from "@harrier/rpc";
 import type { ConsumeMessage } from "amqplib";
 import { ask } from "./ask.ts";
+import { Awake } from "./broker/awake.ts";
 import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
 import { handleMessage, type Tenant } from "./incoming/handle.ts";
 import { InOrder } from "./incoming/in-order.ts";
@@ -33,6 +34,10 @@ const loggedPerMinute = 60;
 export class Tenants {
   readonly #deps: TenantsDeps;
   readonly #connected = new Map<string, Connected>();
+  /** A process that has stood still gives its connections up: what it was given may be another one's by now. */
+  readonly #awake = new Awake(() => {
+    for (const { host } of this.#connected.values()) host.giveUp();
+  });
   #logged = { minute: 0, n: 0 };
   #known = false;
 
@@ -88,6 +93,7 @@ export class Tenants {
   }
 
   async stop(): Promise<void> {
+    this.#awake.stop();
     await Promise.all([...this.#connected.values()].map(({ host }) => host.stop()));
     this.#connected.clear();
   }
@@ -126,6 +132,7 @@ export class Tenants {
     { tenant, host, signal }: { tenant: Tenant; host: VirtualHost; signal: AbortSignal },
     work: { incoming: Incoming; thingId: string | undefined; again: boolean; settle: Settle },
   ): Promise<void> {
+    this.#awake.check();
     if (signal.aborted) return;
     const { controller, count, fault } = this.#deps;
     // an answer that the broker does not take must not bring its ping back

@@ -70,6 +70,11 @@ export class VirtualHost {
     await within(this.#done, stopMs);
   }
 
+  /** Has the messages that are not settled come again, to whichever replica, and connects again. */
+  giveUp(): void {
+    if (this.#open !== undefined) this.#give(this.#open);
+  }
+
   /** Publishes messages as `Publisher.publish` does; rejects while the virtual host is away. */
   async publish(
     messages: readonly Outgoing[],
