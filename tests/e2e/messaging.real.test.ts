@@ -216,6 +216,29 @@ test("management 10.5 a broker that is away is said so, and nothing is enabled m
   await connection.close();
 });
 
+test("management 10.5 a broker that does not take the installation's password any more is not available, and all goes on when it does", async () => {
+  const { username: service, password } = new URL(broker.managementUrl);
+  await manage(broker, "PUT", "users/operator", { password: "operator", tags: "administrator" });
+  const asOperator = { ...broker, managementUrl: broker.managementUrl.replace(`${service}:${password}`, "operator:operator") };
+  const backend = await connectBackend(userOf(await admin.post<MessagingAccess>("system/amqp/dmf", { override: true })).amqpUri);
+  const id = uniqueName("waits");
+  const setPassword = (now: string) => manage(asOperator, "PUT", `users/${service}`, { password: now, tags: "administrator" });
+  try {
+    await setPassword("another-password");
+    // the broker asks for it when a connection is made
+    await manage(asOperator, "DELETE", `connections/username/${service}`);
+    const errorCode = "hawkbit.server.error.amqp.notAvailable";
+    expect(await admin.call("system/amqp")).toMatchObject({ status: 503, body: { errorCode } });
+    expect(await admin.call("system/amqp/dmf", { method: "POST", body: { override: true } })).toMatchObject({ status: 503 });
+    backend.register(id);
+  } finally {
+    await setPassword(password);
+  }
+  await eventually(async () => expect(await admin.get(`targets/${id}`)).toMatchObject({ controllerId: id }), 60_000);
+  expect(await admin.get<MessagingStatus>("system/amqp")).toMatchObject({ dmfEnabled: true });
+  await backend.close();
+});
+
 test("management 10.5 a virtual host that was deleted by hand is said to be missing, and can be enabled again; its things are served then", async () => {
   const { vhost = "" } = await admin.get<MessagingStatus>("system/amqp");
   const uriOf = async (use: string) => userOf(await admin.post<MessagingAccess>(`system/amqp/${use}`, {})).amqpUri;

@@ -3,6 +3,7 @@ import { type Client, servicePrincipal } from "@harrier/rpc";
 import type { ConsumeMessage } from "amqplib";
 import { ask } from "./ask.ts";
 import { Awake } from "./broker/awake.ts";
+import { Turns } from "./broker/turns.ts";
 import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
 import { handleMessage, type Tenant } from "./incoming/handle.ts";
 import { InOrder } from "./incoming/in-order.ts";
@@ -27,6 +28,8 @@ interface Connected {
   readonly host: VirtualHost;
 }
 
+/** A broker that is back is asked for so many connections at a time: thousands at once would all wait for longer than each of them may. */
+const connectingAtATime = 32;
 /** Refusals are logged in full up to so many a minute and replica. */
 const loggedPerMinute = 60;
 
@@ -38,6 +41,7 @@ export class Tenants {
   readonly #awake = new Awake(() => {
     for (const { host } of this.#connected.values()) host.giveUp();
   });
+  readonly #turns = new Turns(connectingAtATime);
   #logged = { minute: 0, n: 0 };
   #known = false;
 
@@ -105,6 +109,7 @@ export class Tenants {
     const host: VirtualHost = new VirtualHost({
       url,
       vhost: tenant.vhost,
+      turns: this.#turns,
       log,
       onMessage: (message, settle, signal) => {
         if (sorter?.signal !== signal) sorter = { signal, inOrder: new InOrder((ids) => ask.things(controller, tenant, { ids, signal })) };
