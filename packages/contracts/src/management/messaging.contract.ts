@@ -37,6 +37,7 @@ export const messagingStatus = z
     users: z.array(z.string()),
     waitingMessages: z.int().min(0).optional(),
     deadLetters: z.int().min(0).optional(),
+    missing: z.array(z.enum(["dmf", "sie"])).optional(),
     refusals: z.array(refusals).optional(),
     sieFailingSince: z.int().optional(),
   })
