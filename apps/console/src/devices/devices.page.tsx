@@ -12,6 +12,7 @@ import { filters, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
@@ -92,11 +93,7 @@ function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear
   if (total.data === undefined)
     return total.error === null ? <Skeleton lines={12} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
   if (total.data === 0 && q !== undefined) {
-    return (
-      <Empty title={states.nothingMatches} icon={MonitorSmartphone}>
-        <Button onClick={clear}>{states.clearFilter}</Button>
-      </Empty>
-    );
+    return <NothingMatches all={ask(r.targets.list, { query: { limit: 1 } })} clear={clear} icon={MonitorSmartphone} />;
   }
   if (total.data === 0) {
     return (

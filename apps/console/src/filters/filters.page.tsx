@@ -117,9 +117,9 @@ function Filters({ add }: { add: () => void }) {
     <Listing
       label={t.tabs.filters}
       columns={filterColumns}
-      rows={(offset, limit) =>
+      rows={(offset, limit, sought) =>
         withSets(
-          ask(r.targetFilters.list, { query: { q, sort: sort ?? "name:ASC", offset, limit } }),
+          ask(r.targetFilters.list, { query: { q: sought, sort: sort ?? "name:ASC", offset, limit } }),
           (row) => row.autoAssignDistributionSet,
           readable,
         )
@@ -127,6 +127,7 @@ function Filters({ add }: { add: () => void }) {
       sort={sort}
       onSort={onSort}
       pollMs={pollMs}
+      q={q}
       clear={clear}
       open={({ id }) => void navigate({ to: "/filters/$filterId", params: { filterId: String(id) } })}
       empty={
@@ -163,10 +164,11 @@ function Assignments() {
       label={t.tabs.assignments}
       columns={assignmentColumns}
       rowHeight={56}
-      rows={(offset, limit) =>
-        withSets(ask(r.autoAssignments.list, { query: { q, offset, limit } }), (row) => row.distributionSetId, readable)
+      rows={(offset, limit, sought) =>
+        withSets(ask(r.autoAssignments.list, { query: { q: sought, offset, limit } }), (row) => row.distributionSetId, readable)
       }
       pollMs={pollMs}
+      q={q}
       clear={clear}
       empty={<Empty title={t.assignmentsEmpty} text={t.assignmentsText} />}
     />

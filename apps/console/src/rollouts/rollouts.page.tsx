@@ -4,11 +4,12 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Rocket } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
-import { reasonText, states, statusWords, rollouts as t } from "../text/en.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
+import { reasonText, statusWords, rollouts as t } from "../text/en.ts";
+import { buttonClass } from "../ui/button.tsx";
 import { Segments } from "../ui/field.tsx";
 import { count, percent } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Bar, RolloutStatus } from "../ui/status.tsx";
@@ -86,9 +87,7 @@ function Rows({ total, clear }: RowsProps) {
         </Link>
       </Empty>
     ) : (
-      <Empty title={states.nothingMatches} icon={Rocket}>
-        <Button onClick={clear}>{states.clearFilter}</Button>
-      </Empty>
+      <NothingMatches all={ask(r.rollouts.list, { query: { limit: 1 } })} clear={clear} icon={Rocket} />
     );
   }
   return (

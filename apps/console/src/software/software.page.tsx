@@ -2,7 +2,7 @@ import type { DistributionSetView, SoftwareModuleView } from "@harrier/contracts
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Box, Boxes, Plus } from "lucide-react";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type Asked, ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { quoted } from "../fiql/complete.ts";
@@ -10,6 +10,7 @@ import { states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
@@ -113,7 +114,8 @@ function Sets({ add }: { add: () => void }) {
   const navigate = route.useNavigate();
   return (
     <List
-      total={{ ...ask(r.distributionSets.list, { query: { q, limit: 1 } }) }}
+      total={ask(r.distributionSets.list, { query: { q, limit: 1 } })}
+      all={ask(r.distributionSets.list, { query: { limit: 1 } })}
       empty={{ title: t.setsEmpty, text: t.setsEmptyText, icon: Boxes, button: t.newSet, add }}
     >
       {(total) => (
@@ -138,7 +140,8 @@ function Modules({ add }: { add: () => void }) {
   const navigate = route.useNavigate();
   return (
     <List
-      total={{ ...ask(r.softwareModules.list, { query: { q, limit: 1 } }) }}
+      total={ask(r.softwareModules.list, { query: { q, limit: 1 } })}
+      all={ask(r.softwareModules.list, { query: { limit: 1 } })}
       empty={{ title: t.modulesEmpty, text: t.modulesEmptyText, icon: Box, button: t.newModule, add }}
     >
       {(total) => (
@@ -160,6 +163,8 @@ function Modules({ add }: { add: () => void }) {
 
 interface ListProps {
   readonly total: Asked<{ readonly total: number }>;
+  /** The same without the filter. */
+  readonly all: Asked<{ readonly total: number }>;
   readonly empty: {
     readonly title: string;
     readonly text: string;
@@ -170,8 +175,10 @@ interface ListProps {
   readonly children: (total: number) => ReactNode;
 }
 
-function List({ total, empty, children }: ListProps) {
+function List({ total, all, empty, children }: ListProps) {
   const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const clear = () => void navigate({ search: (old) => ({ ...old, q: undefined }) });
   const { data, error, refetch } = useQuery({ ...total, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
   if (data.total === 0 && q === undefined) {
@@ -186,7 +193,7 @@ function List({ total, empty, children }: ListProps) {
   return (
     <div className={style["fill"]}>
       <Find />
-      {data.total === 0 ? <Empty title={states.nothingMatches} icon={empty.icon} /> : children(data.total)}
+      {data.total === 0 ? <NothingMatches all={all} clear={clear} icon={empty.icon} /> : children(data.total)}
     </div>
   );
 }
@@ -195,7 +202,8 @@ function List({ total, empty, children }: ListProps) {
 function Find() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text, setText] = useState(/^name=="?\*(.*)\*"?$/.exec(q ?? "")?.[1] ?? "");
+  const [text, setText] = useState("");
+  useEffect(() => setText(/^name=="?\*(.*)\*"?$/.exec(q ?? "")?.[1] ?? ""), [q]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void navigate({ search: (old) => ({ ...old, q: text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)}` }) });

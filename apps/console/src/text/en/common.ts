@@ -8,6 +8,7 @@ export const states = {
   copyForSupport: "Copy for support",
   missing: (permission: string) => `Needs the permission ${permission}, which a user administrator can give you`,
   nothingMatches: "Nothing matches",
+  moreThan: (total: string) => `more than ${total}`,
   noneOf: (total: string) => `0 of ${total} match this filter.`,
   noAnswer: "The server does not answer.",
   offline: "This browser has no network.",

@@ -59,6 +59,7 @@ export const device = {
   metadataEmpty: "No metadata yet",
   metadataEmptyText: "Metadata are notes for people and programs: a serial number, a place, a contract. Devices do not see them.",
   metadataAdd: "Add metadata",
+  metadataEdit: (key: string) => `Change ${key}`,
   metadataDelete: (key: string) => `Delete ${key}?`,
   token: "Security token",
   tokenText: "With it the device proves who it is. Whoever has it can act as this device.",
