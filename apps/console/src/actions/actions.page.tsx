@@ -8,7 +8,7 @@ import { DeviceLink } from "../devices/columns.tsx";
 import devices from "../devices/devices.module.css";
 import { actionFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, actions as t } from "../text/en.ts";
+import { commands, filters, actions as t } from "../text/en.ts";
 import { Segments } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
 import { NothingMatches } from "../ui/nothing-matches.tsx";
@@ -84,7 +84,7 @@ export function ActionsPage() {
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query === "" ? undefined : query }) });
   const matches = total.data?.total;
   return (
-    <Page fill title={t.title}>
+    <Page fill title={t.title} api={{ row: r.actions.list, query: { q, sort }, command: commands.list("action", { q, sort }) }}>
       <div className={devices["tools"]}>
         <FilterBox
           label={t.filter}

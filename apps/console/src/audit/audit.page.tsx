@@ -7,7 +7,7 @@ import { useState } from "react";
 import { ask, change, r, server } from "../api/client.ts";
 import devices from "../devices/devices.module.css";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, audit as t } from "../text/en.ts";
+import { commands, filters, audit as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { moment } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
@@ -62,6 +62,7 @@ export function AuditPage() {
     <Page
       fill
       title={t.title}
+      api={{ row: r.audit.list, query: { q }, command: commands.list("audit", { q }) }}
       actions={
         <>
           <Button onClick={verify}>

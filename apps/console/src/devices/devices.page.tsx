@@ -8,7 +8,7 @@ import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { targetFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, states, devices as t } from "../text/en.ts";
+import { commands, filters, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
@@ -27,7 +27,7 @@ const route = getRouteApi("/in/devices");
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
 export function DevicesPage() {
-  const { q, cols } = route.useSearch();
+  const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.targets.create);
@@ -38,6 +38,7 @@ export function DevicesPage() {
     <Page
       fill
       title={t.title}
+      api={{ row: r.targets.list, query: { q, sort }, command: commands.list("target", { q, sort }) }}
       beside={total.data !== undefined && <span className="muted num">{count(total.data)}</span>}
       actions={
         <>

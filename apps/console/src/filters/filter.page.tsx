@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ask, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, savedFilters as t } from "../text/en.ts";
+import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { ListBar } from "../ui/listing.tsx";
@@ -44,6 +44,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
   return (
     <Page
       title={name}
+      api={{ row: r.targetFilters.get, params: { filterId: id }, command: commands.of("filter", "get", String(id)) }}
       trail={
         <Link to="/auto-assign" search={{}}>
           {t.title}

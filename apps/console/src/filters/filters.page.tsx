@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, savedFilters as t } from "../text/en.ts";
+import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
@@ -32,6 +32,11 @@ export function FiltersPage() {
   return (
     <Page
       title={t.title}
+      api={
+        tab === "assignments"
+          ? { row: r.autoAssignments.list, command: commands.list("autoassign", {}) }
+          : { row: r.targetFilters.list, command: commands.list("filter", {}) }
+      }
       actions={
         <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
           <Plus size={14} aria-hidden />

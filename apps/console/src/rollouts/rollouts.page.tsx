@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Rocket } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
-import { reasonText, statusWords, rollouts as t } from "../text/en.ts";
+import { commands, reasonText, statusWords, rollouts as t } from "../text/en.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { Segments } from "../ui/field.tsx";
 import { count, percent } from "../ui/format.ts";
@@ -34,7 +34,7 @@ const columns: readonly Column<RolloutView>[] = [
 
 /** All rollouts, with why each is where it is. */
 export function RolloutsPage() {
-  const { q } = route.useSearch();
+  const { q, sort } = route.useSearch();
   const navigate = route.useNavigate();
   const status = /^status==(\w+)$/.exec(q ?? "")?.[1] ?? "";
   const total = useQuery({
@@ -47,6 +47,7 @@ export function RolloutsPage() {
     <Page
       fill
       title={t.title}
+      api={{ row: r.rollouts.list, query: { q, sort }, command: commands.list("rollout", { q, sort }) }}
       beside={total.data && <span className="muted num">{count(total.data.total)}</span>}
       actions={
         <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>

@@ -7,7 +7,7 @@ import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
-import { dialogs, states, software as t } from "../text/en.ts";
+import { commands, dialogs, states, software as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
@@ -27,6 +27,7 @@ export function SetPage() {
   return (
     <Page
       title={`${data.name} ${data.version}`}
+      api={{ row: r.distributionSets.get, params, command: commands.of("set", "get", String(data.id)) }}
       trail={
         <Link to="/software" search={{}}>
           {t.title}

@@ -6,7 +6,7 @@ import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type Asked, ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { quoted } from "../fiql/complete.ts";
-import { states, software as t } from "../text/en.ts";
+import { commands, states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
@@ -23,7 +23,7 @@ const route = getRouteApi("/in/software");
 
 /** Distribution sets, and the modules that they are made of. */
 export function SoftwarePage() {
-  const { tab = "sets" } = route.useSearch();
+  const { tab = "sets", q, sort } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.distributionSets.create);
@@ -32,6 +32,11 @@ export function SoftwarePage() {
   return (
     <Page
       title={t.title}
+      api={{
+        row: isSets ? r.distributionSets.list : r.softwareModules.list,
+        query: { q, sort },
+        command: commands.list(isSets ? "set" : "module", { q, sort }),
+      }}
       actions={
         <Button look="primary" why={lacking && states.missing(lacking)} onClick={add}>
           <Plus size={14} aria-hidden />
