@@ -5,6 +5,7 @@ import { useState } from "react";
 import { ask, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
+import { NewRollout } from "../rollout/new-rollout.tsx";
 import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
@@ -73,9 +74,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
           <Link to="/devices" search={{ q: query }} className={buttonClass()}>
             {t.show}
           </Link>
-          <Link to="/rollouts/new" search={{ q: query }} className={buttonClass()}>
-            {t.rollout}
-          </Link>
+          <NewRollout with={{ q: query }}>{t.rollout}</NewRollout>
         </ListBar>
       </Card>
       <Assignment filter={filter} />

@@ -6,6 +6,7 @@ import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { conditionOf } from "../devices/devices.state.ts";
+import { NewRollout } from "../rollout/new-rollout.tsx";
 import { reasonText, overview as t } from "../text/en.ts";
 import { buttonClass } from "../ui/button.tsx";
 import { percent } from "../ui/format.ts";
@@ -163,10 +164,7 @@ function Running({ rollouts }: { rollouts: readonly RolloutView[] }) {
     <Card title={t.running} plain>
       {rollouts.length === 0 && (
         <p className={`${style["need"]} muted`}>
-          {t.noneRunning}{" "}
-          <Link to="/rollouts/new" search={{}}>
-            {t.newRollout}
-          </Link>
+          {t.noneRunning} <NewRollout>{t.newRollout}</NewRollout>
         </p>
       )}
       {rollouts.map(({ id, name, totalTargetsPerStatus: totals, totalTargets }) => (

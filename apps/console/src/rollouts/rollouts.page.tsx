@@ -4,8 +4,8 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Rocket } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
+import { NewRollout } from "../rollout/new-rollout.tsx";
 import { commands, reasonText, statusWords, rollouts as t } from "../text/en.ts";
-import { buttonClass } from "../ui/button.tsx";
 import { Segments } from "../ui/field.tsx";
 import { count, percent } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
@@ -50,10 +50,10 @@ export function RolloutsPage() {
       api={{ row: r.rollouts.list, query: { q, sort }, command: commands.list("rollout", { q, sort }) }}
       beside={total.data && <span className="muted num">{count(total.data.total)}</span>}
       actions={
-        <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
+        <NewRollout primary>
           <Plus size={14} aria-hidden />
           {t.new}
-        </Link>
+        </NewRollout>
       }
     >
       <div>
@@ -83,9 +83,7 @@ function Rows({ total, clear }: RowsProps) {
   if (total.data.total === 0) {
     return q === undefined ? (
       <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand} icon={Rocket}>
-        <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
-          {t.new}
-        </Link>
+        <NewRollout primary>{t.new}</NewRollout>
       </Empty>
     ) : (
       <NothingMatches all={ask(r.rollouts.list, { query: { limit: 1 } })} clear={clear} icon={Rocket} />

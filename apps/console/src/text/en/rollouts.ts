@@ -106,6 +106,7 @@ export const rollout = {
     delete: "It is being deleted",
   },
   remark: "Remark",
+  editTitle: "Edit the rollout",
   asked: (step: string) => `${step}: asked`,
   name: "Name",
   size: "Number of devices",
