@@ -118,13 +118,13 @@ test("two tabs follow one stream, which the one in sight has; after the gateway 
   // The tab that has the stream is put out of sight, which headless browsers do not do: it hands the stream on.
   const leader = await leaderOf(tabs);
   await leader.evaluate(() => {
-    Object.defineProperty(document, "hidden", { get: () => true });
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
     document.dispatchEvent(new Event("visibilitychange"));
   });
   await expect.poll(() => streams.length, { timeout: 20_000 }).toBe(2);
   for (const page of tabs) await expect.poll(() => modeOf(page)).toBe("Live");
   await leader.evaluate(() => {
-    Object.defineProperty(document, "hidden", { get: () => false });
+    Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
     document.dispatchEvent(new Event("visibilitychange"));
   });
 

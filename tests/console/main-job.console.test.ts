@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { runFleet } from "@harrier/simulator";
-import { uniqueName } from "@harrier/testkit";
+import { basic, uniqueName } from "@harrier/testkit";
 import type { FileChooser, Locator, Page } from "playwright-core";
 import { beforeAll, expect, test, vi } from "vitest";
 import { haveSession, type Login, openPage, signIn, visit } from "./support/browser.ts";
@@ -98,8 +98,16 @@ async function makeSoftware(page: Page, name: string): Promise<void> {
   const hash = createHash("sha256").update(file).digest("hex");
   expect(await page.locator("main").textContent()).toContain(hash);
   const { content } = await adminOf(login).get<{ content: { id: number }[] }>(`softwaremodules?q=name==${name}`);
-  const artifacts = await adminOf(login).get<{ hashes: { sha256: string } }[]>(`softwaremodules/${content[0]?.id}/artifacts`);
+  const artifacts = await adminOf(login).get<{ id: number; hashes: { sha256: string } }[]>(`softwaremodules/${content[0]?.id}/artifacts`);
   expect(artifacts.map(({ hashes }) => hashes.sha256)).toEqual([hash]);
+  const path = `softwaremodules/${content[0]?.id}/artifacts/${artifacts[0]?.id}/download`;
+  const [user, password] = [login.user, login.password];
+  const answer = await fetch(`${login.baseUrl}/api/mgmt/v1/${path}`, { headers: { authorization: basic(user, password) } });
+  expect(
+    createHash("sha256")
+      .update(new Uint8Array(await answer.arrayBuffer()))
+      .digest("hex"),
+  ).toBe(hash);
 
   await goTo(page, "s", "Software");
   await press(page, "button", "New set");

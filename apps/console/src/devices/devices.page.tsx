@@ -80,7 +80,7 @@ function useTotal(q: string | undefined) {
   return useQuery({
     ...ask(r.targets.list, { query: { q, limit: 1 } }),
     select: (page) => page.total ?? 0,
-    refetchInterval: live ? 30_000 : 8_000,
+    refetchInterval: live ? 30_000 : 6_000,
     placeholderData: keepPreviousData,
   });
 }
