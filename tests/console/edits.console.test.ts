@@ -1,4 +1,4 @@
-import { basic, uniqueName } from "@harrier/testkit";
+import { basic, createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
@@ -136,6 +136,21 @@ test("settings and metadata that another has changed meanwhile are shown before 
   expect(await dialog().getByLabel("Value").inputValue()).toBe("hall 4");
   await save(dialog());
   expect(await admin().get(`targets/${controllerId}/metadata/place`)).toMatchObject({ value: "hall 4" });
+});
+
+test("a device that was added cannot sign in until somebody allows tokens, which its page says and does", async () => {
+  const controllerId = uniqueName("new");
+  await openPage(page, login.baseUrl, "/devices");
+  await press("Add device");
+  await dialog().getByLabel("Controller id").fill(controllerId);
+  await save(dialog(), "Add");
+  await page.getByText("authentication.targettoken.enabled").waitFor();
+  const { securityToken: token } = await admin().get<{ securityToken: string }>(`targets/${controllerId}`);
+  const device = createDevice({ baseUrl: login.baseUrl, tenant: login.user.split("\\")[0] ?? "", controllerId, token });
+  expect((await device.call("")).status).toBe(401);
+  await press("Let devices sign in with their tokens");
+  await page.getByText("authentication.targettoken.enabled").waitFor({ state: "detached" });
+  await expect.poll(async () => (await device.call("")).status).toBe(200);
 });
 
 test("a limit that another operator has set meanwhile is shown before it is overwritten", async () => {

@@ -63,6 +63,8 @@ export const device = {
   metadataDelete: (key: string) => `Delete ${key}?`,
   token: "Security token",
   tokenText: "With it the device proves who it is. Whoever has it can act as this device.",
+  tokensOff: (setting: string) => `No device of this tenant can sign in with a token of its own: the setting ${setting} is off.`,
+  tokensOn: "Let devices sign in with their tokens",
   tokenHidden: "You may not see it: that needs READ_TARGET_SECURITY_TOKEN.",
   tokenCopy: "Copy the token",
   rotate: "Make a new token",
