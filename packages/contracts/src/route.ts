@@ -134,6 +134,14 @@ export function isExpensive(row: Pick<Route, "id" | "query">): boolean {
   return expensive.has(row.id) || (row.query instanceof z.ZodObject && ("q" in row.query.shape || "offset" in row.query.shape));
 }
 
+/** Positions in a log are those of the server that wrote it, and what is verified is what the primary has. */
+const ofThePrimary: ReadonlySet<string> = new Set(["events.list", "events.stream", "audit.verify"]);
+
+/** Whether a standby may answer the statements of a request, if the service has one: those of lists and of readings that are as expensive. */
+export function isForStandby(row: Pick<Route, "id" | "method" | "query" | "interface">): boolean {
+  return row.interface === "management" && row.method === "GET" && isExpensive(row) && !ofThePrimary.has(row.id);
+}
+
 /** The success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */
 export const bodiless = { spec: 200, rest: 204 } as const;
 export const ok = { spec: 200, rest: 200 } as const;

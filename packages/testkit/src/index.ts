@@ -26,6 +26,7 @@ export { type Kafka, startKafka } from "./real/kafka.ts";
 export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
 export {
   chartFolder,
+  complaintsOfGrafana,
   conform,
   customDefinitions,
   goModule,
