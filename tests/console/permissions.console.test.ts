@@ -177,6 +177,29 @@ test("the token of a device is in no answer to whoever may not read it", async (
   await seen.context.close();
 });
 
+test("who is restricted to a type of devices reads that every number counts those alone", async () => {
+  const name = uniqueName("type");
+  const [type] = await adminOf(login).post<{ id: number }[]>("targettypes", [{ key: name, name }]);
+  const controllerId = uniqueName("typed");
+  await adminOf(login).post("targets", [{ controllerId, targetType: type?.id }]);
+  const [user, password] = [uniqueName("user"), "a password for pages"];
+  const [made] = await adminOf(login).post<{ id: number }[]>("users", [{ name: user, password }]);
+  const body = [{ permission: "READ_TARGET", targetTypeScopes: [type?.id] }];
+  expect((await adminOf(login).call(`users/${made?.id}/permissions`, { method: "PUT", body })).status).toBeLessThan(300);
+  const seen = await visit(browser());
+  await haveSession(seen, { ...login, user: `${login.user.split("\\")[0]}\\${user}`, password });
+  for (const path of ["/devices", "/"]) {
+    await openPage(seen.page, login.baseUrl, path);
+    await seen.page.getByText(`You see devices of these types alone, and every number counts them alone: ${name}.`).waitFor();
+  }
+  await openPage(seen.page, login.baseUrl, "/devices");
+  await expect.poll(() => seen.page.getByRole("grid", { name: "Devices" }).getAttribute("aria-rowcount")).toBe("2");
+  await openPage(all.page, login.baseUrl, "/devices");
+  expect(await all.page.getByText("You see devices of these types alone").count()).toBe(0);
+  expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
 test("nobody of a tenant sees the tenants of the installation", async () => {
   await openPage(all.page, login.baseUrl, "/system/tenants");
   await all.page.locator("main").getByText("SYSTEM_ADMIN").first().waitFor();

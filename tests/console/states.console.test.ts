@@ -99,10 +99,11 @@ test.each(needs)("%s says that %s failed, asks again at a key, and shows what it
   expect(await alert.textContent()).toContain("req-of-this");
   const before = asked;
   await alert.getByRole("button", { name: "Try again" }).press("Enter");
-  await expect.poll(() => asked, { timeout: 2_000 }).toBeGreaterThan(before);
+  await expect.poll(() => asked).toBeGreaterThan(before);
   await alert.waitFor();
   broken = false;
-  await alert.getByRole("button", { name: "Try again" }).press("Enter");
+  // What is asked for again and again, or when the server tells of a change, may be there before somebody presses.
+  await alert.getByRole("button", { name: "Try again" }).evaluateAll(([one]) => (one as HTMLElement | undefined)?.click());
   await expect.poll(() => alertsOf(page).count()).toBe(0);
   await page.locator("h1").first().waitFor();
   await page.unroute("**/api/mgmt/v1/**");

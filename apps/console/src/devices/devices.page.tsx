@@ -20,6 +20,7 @@ import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
 import { columnsOf, columnsText } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
+import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
@@ -67,6 +68,7 @@ export function DevicesPage() {
           onChange={(columns) => void navigate({ search: (old) => ({ ...old, cols: columnsText(columns) }) })}
         />
       </div>
+      <Scoped />
       <Facets q={q} onApply={apply} />
       <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} />
       <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>

@@ -66,7 +66,6 @@ export const shell = {
   typeMore: "Names of devices, software, rollouts and filters",
   goTo: "Go to",
   menu: "Menu",
-  scoped: (types: string) => `You see devices of these types alone: ${types}.`,
   keys: "Keys",
   keysTitle: "Keys of the console",
   close: "Close",
