@@ -175,7 +175,7 @@ begin
     v_name := (select n.name from management.tenants_v1 n where n.tenant_id = v_tenant and n.status = 'active');
     if v_name is null then -- A suspended tenant: nothing happens to its actions; it goes on when the tenant does.
       update action_watches x set due_at = now() + interval '1 minute'
-        from unnest(v_actions) i (action_id) where x.tenant_id = v_tenant and x.action_id = i.action_id and x.due_at <= now();
+        from unnest(v_actions) i (action_id) where x.tenant_id = v_tenant and x.action_id = i.action_id and coalesce(x.due_at <= now(), false);
       continue;
     end if;
     select array_agg(d.action_id), array_agg(d.verdict), array_agg(d.by)
@@ -183,9 +183,11 @@ begin
       from (select x.action_id, watch_verdict(x, p.body, 2::smallint) as verdict, x.stage, a.maintenance_schedule is not null as windowed,
                    coalesce(a.outcome % 10, 3)::smallint as by
               from unnest(v_actions) with ordinality i (action_id, place)
-              join action_watches x on x.tenant_id = v_tenant and x.action_id = i.action_id and x.due_at <= now()
+             -- By its key: otherwise all that is due might be read by its time, once for each of these.
+             cross join lateral (select o.* from action_watches o where o.tenant_id = v_tenant and o.action_id = i.action_id offset 0) x
               join actions a on a.tenant_id = v_tenant and a.id = i.action_id
               join action_policies p on p.tenant_id = v_tenant and p.id = x.policy_id
+             where x.due_at <= now()
              order by i.place) d
      where not (d.verdict = 'silence' and d.stage = 3 and d.windowed)
         or exists (select from unnest(p_window_tenants, p_window_actions) k (tenant_id, action_id)

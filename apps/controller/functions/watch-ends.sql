@@ -74,7 +74,8 @@ begin
   ), ended as materialized (
     select d.*, coalesce(d.next_status, d.status) as to_status, (d.a).active and d.verdict = 'silence' as to_active,
            case when d.retry_at is null then d.tally else 4::smallint end as to_tally,
-           case when d.verdict = 'prove' then coalesce((d.policy #>> '{proof,watchHours}')::int, 0) else 0 end as watch_hours
+           case when d.verdict = 'prove' then coalesce((d.policy #>> '{proof,watchHours}')::int, 0) else 0 end as watch_hours,
+           array['Update Server: ' || coalesce(p_text, watch_text(d.verdict, d.by, d.w))] as messages
       from decided d
   ), acts as (
     update actions x
@@ -107,7 +108,7 @@ begin
      where x.tenant_id = p_tenant and x.action_id = e.id and e.retry_at is null and e.verdict <> 'silence' and e.watch_hours = 0
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
-    select p_tenant, e.id, (e.a).revision + 1, e.entry, array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], now() from ended e
+    select p_tenant, e.id, (e.a).revision + 1, e.entry, e.messages, now() from ended e
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
     select p_tenant, e.rollout_id, e.group_id, action_bucket(e.status, e.force_type), action_bucket(e.to_status, e.force_type), count(*)
@@ -122,7 +123,7 @@ begin
     from (select e.id, e.set_id, e.rollout_id, e.group_id, (e.a).initiated_by,
                  case when e.verdict in ('silence', 'giveUp') then 'io.update.action.silence_changed.v1' else 'io.update.action.proof_changed.v1' end as type,
                  json_build_array(e.id, (e.a).controller_id, (e.a).revision + 1, e.status, e.to_status, e.to_active, e.force_type, (e.a).weight, null,
-                   array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], (extract(epoch from now()) * 1000)::bigint, e.entry,
+                   e.messages, (extract(epoch from now()) * 1000)::bigint, e.entry,
                    json_strip_nulls(json_build_object(
                      'proof', (array['proving', 'proven', 'unproven', 'refuted', 'void'])[e.ending + 1],
                      'by', case when e.ending is not null then (array['none', 'attributes', 'runningVersion', 'alive', 'person'])[e.by + 1] end,
@@ -168,9 +169,11 @@ end
 $$;
 
 -- A length of time in the largest unit that it has one of: `2 h`, `90 s` is `1 min`.
-create or replace function span_text(p_seconds bigint) returns text language sql immutable parallel safe as $$
-  select case when p_seconds >= 172800 then p_seconds / 86400 || ' days' when p_seconds >= 3600 then p_seconds / 3600 || ' h'
-              when p_seconds >= 60 then p_seconds / 60 || ' min' else p_seconds || ' s' end
+create or replace function span_text(p_seconds bigint) returns text language plpgsql immutable parallel safe as $$
+begin
+  return case when p_seconds >= 172800 then p_seconds / 86400 || ' days' when p_seconds >= 3600 then p_seconds / 3600 || ' h'
+              when p_seconds >= 60 then p_seconds / 60 || ' min' else p_seconds || ' s' end;
+end
 $$;
 
 -- A claim ends whatever is awaited of an earlier one.
