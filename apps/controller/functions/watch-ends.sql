@@ -1,32 +1,5 @@
 -- What the verdicts about watched actions do (contract beyond.md §1.3, §2). Callers hold the lock of the target's state.
 
--- Records a change of an action by the server: its history entry, its event with what the watch says, and its delta. `a` is the action as it was.
-create or replace function record_watch_change(
-  p_tenant int, p_tenant_name text, a actions, p_status smallint, p_active boolean, p_entry smallint, p_type text, p_text text, p_safety json,
-  p_traceparent text
-) returns void
-language plpgsql as $$
-declare
-  v_from smallint := action_bucket(a.status, a.force_type);
-  v_to smallint := action_bucket(p_status, a.force_type);
-begin
-  insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
-  values (p_tenant, a.id, a.revision + 1, p_entry, array[p_text], now());
-  if a.rollout_id is not null and v_from <> v_to then
-    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-    values (p_tenant, a.rollout_id, a.group_id, v_from, v_to, 1);
-  end if;
-  insert into outbox (tenant_id, topic, type, common, items, traceparent)
-  select p_tenant, 'action-events', p_type,
-         action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-         json_build_array(json_build_array(a.id, a.controller_id, a.revision + 1, a.status, p_status, p_active, a.force_type, a.weight, null,
-           array[p_text], (extract(epoch from now()) * 1000)::bigint, p_entry, json_strip_nulls(p_safety))),
-         p_traceparent
-    from (select 1) one
-    left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;
-end
-$$;
-
 -- What a verdict that ends a proof, or a limit, makes of its action: `ending` is the place in proofEnds, `status` null where it stays.
 create or replace function watch_ending(p_verdict text)
 returns table (ending smallint, status smallint, tally smallint, entry smallint, effect text, reason text)
