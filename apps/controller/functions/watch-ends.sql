@@ -122,10 +122,12 @@ begin
     delete from action_watches x where x.tenant_id = p_tenant and x.action_id = w.action_id;
   elsif p_verdict = 'observe' then
     w.stage := 5; w.since := now(); w.evidence_at := now(); w.polls := 0; w.counts_from := now(); w.wants_polls := w.polls_wanted > 0;
-    update action_watches x
-       set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
-           due_at = watch_due(w, p_policy)
-     where x.tenant_id = p_tenant and x.action_id = w.action_id;
+    with observed as (
+      update action_watches x
+         set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
+             due_at = watch_due(w, p_policy)
+       where x.tenant_id = p_tenant and x.action_id = w.action_id
+    )
     update actions set outcome = p_by where tenant_id = p_tenant and id = w.action_id;
   elsif p_verdict = 'reboot' then
     if w.stage <> 4 then w.since := now(); end if;
@@ -165,45 +167,55 @@ begin
 end
 $$;
 
--- What attributes that a device sends say about the claim of its target. Returns whether it shall be asked for them again.
+-- What attributes that a device sends say about the claim of its target. Returns whether it shall be asked for them again. It is part of every request of a
+-- device that is watched, so nothing but the watch is read by a query. The watch is not locked before it changes: whoever counts a poll meanwhile moves it on
+-- only where no attribute is expected.
 create or replace function watch_attributes(
   p_tenant int, p_tenant_name text, p_target int, p_keys text[], p_values text[], p_traceparent text
 ) returns boolean
 language plpgsql as $$
 declare
-  w action_watches;
-  v_policy jsonb;
+  r record;
+  v_expected jsonb;
+  v_rule jsonb;
+  v_shown text;
+  v_held int := 0;
   v_rules int;
-  v_held int;
-  v_key text;
-  v_value text;
-  v_wanted text;
+  v_other jsonb; -- the first rule that does not hold, and what the device shows instead
+  v_instead text;
   v_verdict text;
 begin
-  select * into w from action_watches x where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6)
-   order by x.action_id desc limit 1 for update;
+  select x as watch, p.body as policy into r
+    from action_watches x join action_policies p on p.tenant_id = x.tenant_id and p.id = x.policy_id
+   where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6)
+   order by x.action_id desc limit 1;
   if not found then return false; end if;
-  v_policy := (select p.body from action_policies p where p.tenant_id = p_tenant and p.id = w.policy_id);
-  select count(*), count(*) filter (where h.holds), min(e ->> 'key') filter (where h.holds = false) into v_rules, v_held, v_key
-    from jsonb_array_elements(v_policy #> '{proof,expected}') e
-    left join unnest(p_keys, p_values) n (key, value) on n.key = e ->> 'key' and n.value is not null
-    cross join lateral (select case when n.value is null then null when e ->> 'match' = 'prefix' then starts_with(n.value, e ->> 'value')
-                                    else n.value = e ->> 'value' end as holds) h;
-  if v_rules = 0 then return w.stage = 4 and v_policy #>> '{proof,require}' = 'version'; end if;
-  if v_key is not null then
-    v_verdict := watch_verdict(w, v_policy, 1::smallint);
-    select n.value, e ->> 'value' into v_value, v_wanted
-      from unnest(p_keys, p_values) n (key, value), jsonb_array_elements(v_policy #> '{proof,expected}') e
-     where n.key = v_key and e ->> 'key' = v_key limit 1;
-    perform apply_watch(p_tenant, p_tenant_name, w, v_policy, v_verdict, 1::smallint,
-      'The device shows ' || v_key || ' ' || v_value || ' instead of ' || v_wanted || ': it fell back.', 'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
+  v_expected := r.policy #> '{proof,expected}';
+  v_rules := coalesce(jsonb_array_length(v_expected), 0);
+  if v_rules = 0 then return (r.watch).stage = 4 and r.policy #>> '{proof,require}' = 'version'; end if;
+  for n in 0 .. v_rules - 1 loop
+    v_rule := v_expected -> n;
+    v_shown := p_values[array_position(p_keys, v_rule ->> 'key')];
+    if v_shown is null then
+      continue;
+    elsif (case when v_rule ->> 'match' = 'prefix' then starts_with(v_shown, v_rule ->> 'value') else v_shown = v_rule ->> 'value' end) then
+      v_held := v_held + 1;
+    elsif v_other is null or v_rule ->> 'key' < v_other ->> 'key' then
+      v_other := v_rule; v_instead := v_shown;
+    end if;
+  end loop;
+  if v_other is not null then
+    v_verdict := watch_verdict(r.watch, r.policy, 1::smallint);
+    perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, v_verdict, 1::smallint,
+      'The device shows ' || (v_other ->> 'key') || ' ' || v_instead || ' instead of ' || (v_other ->> 'value') || ': it fell back.',
+      'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
     return v_verdict = 'reboot';
   elsif v_held = v_rules then
-    perform apply_watch(p_tenant, p_tenant_name, w, v_policy, watch_verdict(w, v_policy, 0::smallint), 1::smallint, null, 'CONTROLLER_PLUG_AND_PLAY',
-                        p_traceparent);
+    perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, watch_verdict(r.watch, r.policy, 0::smallint), 1::smallint, null,
+                        'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
     return false;
   end if;
-  return w.stage = 4;
+  return (r.watch).stage = 4;
 end
 $$;
 

@@ -28,7 +28,7 @@ end
 $$;
 
 -- Returns when something happens to the watch by itself, or null.
-create or replace function watch_due(w action_watches, p_policy jsonb) returns timestamptz language sql immutable as $$
+create or replace function watch_due(w action_watches, p_policy jsonb) returns timestamptz language sql stable as $$
   select case
     when w.stage <= 3 then least(
       case when not w.silent then w.since + make_interval(secs => (p_policy #>> array['limits',
