@@ -13,8 +13,9 @@ $$;
 create or replace function decide_watch(
   p_event smallint, p_stage smallint, -- places in the lists of src/domain/watch.ts and of packages/contracts/src/codes.ts
   p_after_grace boolean, p_stable boolean, p_within_over boolean, p_accepts_unproven boolean, p_given_up boolean, p_stage_over boolean, p_silent boolean
-) returns text language sql immutable parallel safe as $decide$
-  select case
+) returns text language plpgsql immutable parallel safe as $decide$
+begin
+  return case
     when p_event = 0 and p_stage in (4) then 'observe' -- match
     when p_event = 1 and p_stage in (4, 5) and not p_after_grace then 'reboot' -- contradiction
     when p_event = 1 and p_stage in (4, 5, 6) then 'refute' -- contradiction
@@ -32,7 +33,8 @@ create or replace function decide_watch(
     when p_event = 2 and p_stage in (7) then 'retry' -- due
     when p_event = 2 and p_stage in (1, 2, 3, 4, 5, 6) then 'wait' -- due
     else 'ignore'
-  end
+  end;
+end
 $decide$;
 
 create or replace function stage_after(p_stage smallint, p_entry smallint) returns smallint language sql immutable parallel safe as $stage$

@@ -1,32 +1,5 @@
 -- What the verdicts about watched actions do (contract beyond.md §1.3, §2). Callers hold the lock of the target's state.
 
--- Records a change of an action by the server: its history entry, its event with what the watch says, and its delta. `a` is the action as it was.
-create or replace function record_watch_change(
-  p_tenant int, p_tenant_name text, a actions, p_status smallint, p_active boolean, p_entry smallint, p_type text, p_text text, p_safety json,
-  p_traceparent text
-) returns void
-language plpgsql as $$
-declare
-  v_from smallint := action_bucket(a.status, a.force_type);
-  v_to smallint := action_bucket(p_status, a.force_type);
-begin
-  insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
-  values (p_tenant, a.id, a.revision + 1, p_entry, array[p_text], now());
-  if a.rollout_id is not null and v_from <> v_to then
-    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-    values (p_tenant, a.rollout_id, a.group_id, v_from, v_to, 1);
-  end if;
-  insert into outbox (tenant_id, topic, type, common, items, traceparent)
-  select p_tenant, 'action-events', p_type,
-         action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-         json_build_array(json_build_array(a.id, a.controller_id, a.revision + 1, a.status, p_status, p_active, a.force_type, a.weight, null,
-           array[p_text], (extract(epoch from now()) * 1000)::bigint, p_entry, json_strip_nulls(p_safety))),
-         p_traceparent
-    from (select 1) one
-    left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;
-end
-$$;
-
 -- What a verdict that ends a proof, or a limit, makes of its action: `ending` is the place in proofEnds, `status` null where it stays.
 create or replace function watch_ending(p_verdict text)
 returns table (ending smallint, status smallint, tally smallint, entry smallint, effect text, reason text)
@@ -74,7 +47,8 @@ begin
   ), ended as materialized (
     select d.*, coalesce(d.next_status, d.status) as to_status, (d.a).active and d.verdict = 'silence' as to_active,
            case when d.retry_at is null then d.tally else 4::smallint end as to_tally,
-           case when d.verdict = 'prove' then coalesce((d.policy #>> '{proof,watchHours}')::int, 0) else 0 end as watch_hours
+           case when d.verdict = 'prove' then coalesce((d.policy #>> '{proof,watchHours}')::int, 0) else 0 end as watch_hours,
+           array['Update Server: ' || coalesce(p_text, watch_text(d.verdict, d.by, d.w))] as messages
       from decided d
   ), acts as (
     update actions x
@@ -107,7 +81,7 @@ begin
      where x.tenant_id = p_tenant and x.action_id = e.id and e.retry_at is null and e.verdict <> 'silence' and e.watch_hours = 0
   ), history as (
     insert into action_history (tenant_id, action_id, revision, status, messages, occurred_at)
-    select p_tenant, e.id, (e.a).revision + 1, e.entry, array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], now() from ended e
+    select p_tenant, e.id, (e.a).revision + 1, e.entry, e.messages, now() from ended e
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
     select p_tenant, e.rollout_id, e.group_id, action_bucket(e.status, e.force_type), action_bucket(e.to_status, e.force_type), count(*)
@@ -122,7 +96,7 @@ begin
     from (select e.id, e.set_id, e.rollout_id, e.group_id, (e.a).initiated_by,
                  case when e.verdict in ('silence', 'giveUp') then 'io.update.action.silence_changed.v1' else 'io.update.action.proof_changed.v1' end as type,
                  json_build_array(e.id, (e.a).controller_id, (e.a).revision + 1, e.status, e.to_status, e.to_active, e.force_type, (e.a).weight, null,
-                   array['Update Server: ' || coalesce(p_text, watch_text(e.verdict, e.by, e.w))], (extract(epoch from now()) * 1000)::bigint, e.entry,
+                   e.messages, (extract(epoch from now()) * 1000)::bigint, e.entry,
                    json_strip_nulls(json_build_object(
                      'proof', (array['proving', 'proven', 'unproven', 'refuted', 'void'])[e.ending + 1],
                      'by', case when e.ending is not null then (array['none', 'attributes', 'runningVersion', 'alive', 'person'])[e.by + 1] end,
@@ -148,10 +122,12 @@ begin
     delete from action_watches x where x.tenant_id = p_tenant and x.action_id = w.action_id;
   elsif p_verdict = 'observe' then
     w.stage := 5; w.since := now(); w.evidence_at := now(); w.polls := 0; w.counts_from := now(); w.wants_polls := w.polls_wanted > 0;
-    update action_watches x
-       set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
-           due_at = watch_due(w, p_policy)
-     where x.tenant_id = p_tenant and x.action_id = w.action_id;
+    with observed as (
+      update action_watches x
+         set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
+             due_at = watch_due(w, p_policy)
+       where x.tenant_id = p_tenant and x.action_id = w.action_id
+    )
     update actions set outcome = p_by where tenant_id = p_tenant and id = w.action_id;
   elsif p_verdict = 'reboot' then
     if w.stage <> 4 then w.since := now(); end if;
@@ -168,9 +144,11 @@ end
 $$;
 
 -- A length of time in the largest unit that it has one of: `2 h`, `90 s` is `1 min`.
-create or replace function span_text(p_seconds bigint) returns text language sql immutable parallel safe as $$
-  select case when p_seconds >= 172800 then p_seconds / 86400 || ' days' when p_seconds >= 3600 then p_seconds / 3600 || ' h'
-              when p_seconds >= 60 then p_seconds / 60 || ' min' else p_seconds || ' s' end
+create or replace function span_text(p_seconds bigint) returns text language plpgsql immutable parallel safe as $$
+begin
+  return case when p_seconds >= 172800 then p_seconds / 86400 || ' days' when p_seconds >= 3600 then p_seconds / 3600 || ' h'
+              when p_seconds >= 60 then p_seconds / 60 || ' min' else p_seconds || ' s' end;
+end
 $$;
 
 -- A claim ends whatever is awaited of an earlier one.
@@ -189,45 +167,55 @@ begin
 end
 $$;
 
--- What attributes that a device sends say about the claim of its target. Returns whether it shall be asked for them again.
+-- What attributes that a device sends say about the claim of its target. Returns whether it shall be asked for them again. It is part of every request of a
+-- device that is watched, so nothing but the watch is read by a query. The watch is not locked before it changes: whoever counts a poll meanwhile moves it on
+-- only where no attribute is expected.
 create or replace function watch_attributes(
   p_tenant int, p_tenant_name text, p_target int, p_keys text[], p_values text[], p_traceparent text
 ) returns boolean
 language plpgsql as $$
 declare
-  w action_watches;
-  v_policy jsonb;
+  r record;
+  v_expected jsonb;
+  v_rule jsonb;
+  v_shown text;
+  v_held int := 0;
   v_rules int;
-  v_held int;
-  v_key text;
-  v_value text;
-  v_wanted text;
+  v_other jsonb; -- the first rule that does not hold, and what the device shows instead
+  v_instead text;
   v_verdict text;
 begin
-  select * into w from action_watches x where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6)
-   order by x.action_id desc limit 1 for update;
+  select x as watch, p.body as policy into r
+    from action_watches x join action_policies p on p.tenant_id = x.tenant_id and p.id = x.policy_id
+   where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6)
+   order by x.action_id desc limit 1;
   if not found then return false; end if;
-  v_policy := (select p.body from action_policies p where p.tenant_id = p_tenant and p.id = w.policy_id);
-  select count(*), count(*) filter (where h.holds), min(e ->> 'key') filter (where h.holds = false) into v_rules, v_held, v_key
-    from jsonb_array_elements(v_policy #> '{proof,expected}') e
-    left join unnest(p_keys, p_values) n (key, value) on n.key = e ->> 'key' and n.value is not null
-    cross join lateral (select case when n.value is null then null when e ->> 'match' = 'prefix' then starts_with(n.value, e ->> 'value')
-                                    else n.value = e ->> 'value' end as holds) h;
-  if v_rules = 0 then return w.stage = 4 and v_policy #>> '{proof,require}' = 'version'; end if;
-  if v_key is not null then
-    v_verdict := watch_verdict(w, v_policy, 1::smallint);
-    select n.value, e ->> 'value' into v_value, v_wanted
-      from unnest(p_keys, p_values) n (key, value), jsonb_array_elements(v_policy #> '{proof,expected}') e
-     where n.key = v_key and e ->> 'key' = v_key limit 1;
-    perform apply_watch(p_tenant, p_tenant_name, w, v_policy, v_verdict, 1::smallint,
-      'The device shows ' || v_key || ' ' || v_value || ' instead of ' || v_wanted || ': it fell back.', 'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
+  v_expected := r.policy #> '{proof,expected}';
+  v_rules := coalesce(jsonb_array_length(v_expected), 0);
+  if v_rules = 0 then return (r.watch).stage = 4 and r.policy #>> '{proof,require}' = 'version'; end if;
+  for n in 0 .. v_rules - 1 loop
+    v_rule := v_expected -> n;
+    v_shown := p_values[array_position(p_keys, v_rule ->> 'key')];
+    if v_shown is null then
+      continue;
+    elsif (case when v_rule ->> 'match' = 'prefix' then starts_with(v_shown, v_rule ->> 'value') else v_shown = v_rule ->> 'value' end) then
+      v_held := v_held + 1;
+    elsif v_other is null or v_rule ->> 'key' < v_other ->> 'key' then
+      v_other := v_rule; v_instead := v_shown;
+    end if;
+  end loop;
+  if v_other is not null then
+    v_verdict := watch_verdict(r.watch, r.policy, 1::smallint);
+    perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, v_verdict, 1::smallint,
+      'The device shows ' || (v_other ->> 'key') || ' ' || v_instead || ' instead of ' || (v_other ->> 'value') || ': it fell back.',
+      'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
     return v_verdict = 'reboot';
   elsif v_held = v_rules then
-    perform apply_watch(p_tenant, p_tenant_name, w, v_policy, watch_verdict(w, v_policy, 0::smallint), 1::smallint, null, 'CONTROLLER_PLUG_AND_PLAY',
-                        p_traceparent);
+    perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, watch_verdict(r.watch, r.policy, 0::smallint), 1::smallint, null,
+                        'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
     return false;
   end if;
-  return w.stage = 4;
+  return (r.watch).stage = 4;
 end
 $$;
 

@@ -28,7 +28,7 @@ end
 $$;
 
 -- Returns when something happens to the watch by itself, or null.
-create or replace function watch_due(w action_watches, p_policy jsonb) returns timestamptz language sql immutable as $$
+create or replace function watch_due(w action_watches, p_policy jsonb) returns timestamptz language sql stable as $$
   select case
     when w.stage <= 3 then least(
       case when not w.silent then w.since + make_interval(secs => (p_policy #>> array['limits',
@@ -60,19 +60,23 @@ $$;
 
 -- Returns when an action that has failed is tried again, or null. Codes are those of the device; `p_ended` says that the server has ended it.
 create or replace function retry_due(p_policy jsonb, p_attempt smallint, p_code int, p_ended boolean, p_controller_id text) returns timestamptz
-language sql stable as $$
-  select now() + make_interval(secs =>
-           least((r ->> 'maxDelaySeconds')::float8, (r ->> 'delaySeconds')::float8 * (r ->> 'backoff')::float8 ^ (p_attempt - 1))
-           * (0.9 + 0.2 * (hashtextextended(p_controller_id, p_attempt) & 1023) / 1023.0))
-    from (select p_policy -> 'retry' as r) x
-   where r is not null and p_attempt <= (r ->> 'max')::int
-     and case
-       when p_ended then (r ->> 'onSilent')::boolean
-       when p_code is null then (r ->> 'withoutCode')::boolean
-       else not exists (select from jsonb_array_elements(r -> 'notCodes') c where p_code between (c ->> 'from')::int and (c ->> 'to')::int)
-            and (r -> 'codes' is null
-                 or exists (select from jsonb_array_elements(r -> 'codes') c where p_code between (c ->> 'from')::int and (c ->> 'to')::int))
-     end
+language plpgsql stable as $$
+declare
+  r jsonb := p_policy -> 'retry';
+begin
+  if r is null or p_attempt > (r ->> 'max')::int then
+    return null;
+  elsif p_ended or p_code is null then
+    if not (r ->> case when p_ended then 'onSilent' else 'withoutCode' end)::boolean then return null; end if;
+  elsif exists (select from jsonb_array_elements(r -> 'notCodes') c where p_code between (c ->> 'from')::int and (c ->> 'to')::int)
+        or (r -> 'codes' is not null and not exists (
+              select from jsonb_array_elements(r -> 'codes') c where p_code between (c ->> 'from')::int and (c ->> 'to')::int)) then
+    return null;
+  end if;
+  return now() + make_interval(secs =>
+    least((r ->> 'maxDelaySeconds')::float8, (r ->> 'delaySeconds')::float8 * (r ->> 'backoff')::float8 ^ (p_attempt - 1))
+    * (0.9 + 0.2 * (hashtextextended(p_controller_id, p_attempt) & 1023) / 1023.0));
+end
 $$;
 
 -- Begins the clocks of actions that have just started, where their policy limits the time. Those that wait for a confirmation begin with it.

@@ -19,16 +19,18 @@ function condition(rule: WatchRule): string {
   ].join(" and ");
 }
 
-/** Builds the decision about a watch. */
+/** Builds the decision about a watch. It is no plain SQL: that would be inlined nowhere, because most facts are computed, and so called at ten times the cost. */
 export function decideWatchSql(): string {
   return `create or replace function decide_watch(
   p_event smallint, p_stage smallint, -- places in the lists of src/domain/watch.ts and of packages/contracts/src/codes.ts
   ${watchFacts.map((fact) => `p_${snake(fact)} boolean`).join(", ")}
-) returns text language sql immutable parallel safe as $decide$
-  select case
+) returns text language plpgsql immutable parallel safe as $decide$
+begin
+  return case
 ${watchRules.map((rule) => `    when ${condition(rule)} then '${rule.verdict}' -- ${rule.event}`).join("\n")}
     else 'ignore'
-  end
+  end;
+end
 $decide$;
 
 create or replace function stage_after(p_stage smallint, p_entry smallint) returns smallint language sql immutable parallel safe as $stage$
