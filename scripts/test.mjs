@@ -46,8 +46,8 @@ const [ref, ...beyondRef] = given;
 const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
 const suites = {
   test: () => [build, types, lint, ...ownChecks(), vitest("unit", "db", "contract")],
-  // the three take about as long, and all mostly wait: for leases, for brokers, for the clocks of clients and a browser
-  real: () => [build, types, [vitest("e2e"), vitest("real"), vitest("console", "clients")]],
+  // the two take about as long, and both mostly wait: for leases and brokers, for the clocks of clients and a browser
+  real: () => [build, types, [vitest("e2e", "clients"), vitest("console", "real")]],
   // one after the other: both want the machine to themselves. Paths that are given mean files of the first
   long: () => [build, types, vitest("long"), ...(rest.length > 0 ? [] : [vitest("cluster")])],
   hostile: () => [build, types, vitest("hostile")],
