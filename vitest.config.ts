@@ -8,6 +8,10 @@ const postgres = ["tests/setup/postgres.ts"];
 // what is polled for comes when it comes: the machine may be busy with something else
 const slowPolls = { poll: { timeout: 8_000 } };
 
+// Files share nothing but their imports, which would take longer than most of the files; and tests wait for clocks and the database, so that one more
+// of them has room than the machine has cores.
+const sharing = { isolate: false, maxWorkers: 3 };
+
 // A file's name says what it needs: x.test.ts nothing, x.db.test.ts PostgreSQL, x.real.test.ts Kafka and S3 as well, x.long.test.ts much time,
 // x.hostile.test.ts a machine that has nothing else to do, x.kubernetes.test.ts Go for Helm, x.cluster.test.ts Go for Kubernetes' API server.
 export default defineConfig({
@@ -19,6 +23,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          ...sharing,
           include: [...src("*.test.ts"), "scripts/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long}.test.ts"],
           testTimeout: 10_000,
@@ -28,6 +33,7 @@ export default defineConfig({
       {
         test: {
           name: "db",
+          ...sharing,
           include: [...src("*.db.test.ts"), "tests/**/*.db.test.ts"],
           exclude: ignored,
           globalSetup: postgres,
@@ -41,6 +47,7 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
+          isolate: false,
           include: ["tests/e2e/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long,hostile,kubernetes,cluster,skew,restore}.test.ts"],
           fileParallelism: false,
@@ -51,6 +58,7 @@ export default defineConfig({
       {
         test: {
           name: "real",
+          isolate: false,
           include: [...src("*.real.test.ts"), "tests/**/*.real.test.ts"],
           exclude: [...ignored, "tests/clients/**"],
           globalSetup: postgres,
@@ -64,6 +72,7 @@ export default defineConfig({
       {
         test: {
           name: "clients",
+          isolate: false,
           include: ["tests/clients/**/*.real.test.ts"],
           exclude: ignored,
           globalSetup: postgres,

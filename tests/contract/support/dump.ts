@@ -33,22 +33,29 @@ const namedIn = ({ params }: CallOptions): string[] => (params?.["tenantName"] =
 
 const settlesWithinMs = 40_000;
 
-/** The engine reads twice a second what devices have done. */
-const engineMs = 600;
+/** Of a service that runs elsewhere nobody sees whether its engine works; it reads twice a second what devices have done. */
+const unseenEngineMs = 600;
 
 /** A download is recorded in the history a second after it has ended. */
 const downloadBufferMs = 2_500;
 
-/** Resolves when no engine works for these tenants or is about to. For a service that runs elsewhere, it only waits. */
+/**
+ * Tells whether the engines have done everything for this tenant: they have read what its devices have done, and no rollout is due. That a running
+ * rollout becomes due again some seconds later is no matter: such a round changes nothing if nothing has happened. For a service that runs elsewhere
+ * it waits instead.
+ */
 async function enginesAreIdle(fixture: Fixture): Promise<boolean> {
   const { databaseUrl } = inject("service");
-  if (databaseUrl === "") return pause(engineMs).then(() => true);
+  if (databaseUrl === "") return pause(unseenEngineMs).then(() => true);
   return withSharedClient(databaseUrl, async (client) => {
-    const { rows } = await client.query<{ busy: boolean }>(
-      `select exists (select from rollout_engine.leases l join management.tenants t on t.tenant_id = l.tenant_id
-                       where lower(t.name) = lower($1) and (l.owner is not null or l.due_at <= now() + interval '2 seconds')) as busy`,
-      [fixture.tenant],
-    );
+    const { rows } = await client.query<{ busy: boolean }>({
+      name: "engines are busy",
+      text: `select exists (select from rollout_engine.leases l where l.tenant_id = t.tenant_id and (l.owner is not null or l.due_at <= now()))
+                 or exists (select from controller.group_changes_v1 g, rollout_engine.progress_cursor c
+                             where g.tenant_id = t.tenant_id and (g.txid, g.id) > (c.seen_txid, c.seen_id)) as busy
+               from management.tenants t where lower(t.name) = lower($1)`,
+      values: [fixture.tenant],
+    });
     return rows[0]?.busy === false;
   });
 }
@@ -66,7 +73,7 @@ export async function unchangedBy<T>(
 ): Promise<T> {
   const state = () => stateOf(fixture, namedIn(options), except);
   const rollouts = id.startsWith("rollouts.");
-  const still = rollouts ? engineMs : id.startsWith("device.artifact") ? downloadBufferMs : 50;
+  const still = id.startsWith("device.artifact") ? downloadBufferMs : 50;
   let before = await state();
   const began = Date.now();
   for (;;) {

@@ -2,28 +2,12 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createDirectoryStorage } from "./directory.ts";
 import { createReserve, type Disk } from "./reserve.ts";
 import { stagingKey } from "./storage.ts";
 
 const mebi = 1024 * 1024;
-const full = vi.hoisted(() => ({ on: false }));
-
-// /dev/full stands for a file on a full disk: the kernel refuses every byte
-vi.mock("node:fs/promises", async (original) => {
-  const real = await original<typeof import("node:fs/promises")>();
-  return {
-    ...real,
-    open: async (path: string, flags?: string, mode?: number) => {
-      const handle = await real.open(path, flags, mode);
-      if (!full.on || flags !== "wx") return handle;
-      await handle.close();
-      return real.open("/dev/full", "w");
-    },
-  };
-});
-
 let root: string;
 let disk: Disk;
 const lines: string[] = [];
@@ -40,7 +24,6 @@ beforeEach(async () => {
   lines.length = 0;
 });
 afterEach(async () => {
-  full.on = false;
   await rm(root, { recursive: true, force: true });
 });
 
@@ -105,9 +88,27 @@ describe("the disk's reserve", () => {
 });
 
 it("reports a full disk, and leaves nothing behind", async () => {
-  const storage = createDirectoryStorage(root);
+  // /dev/full stands for a file on a full disk: the kernel refuses every byte. The modules are loaded anew, because another file of this worker may
+  // have loaded them before; what loads them after this test gets the real ones.
+  vi.resetModules();
+  let full = true;
+  vi.doMock("node:fs/promises", async (original) => {
+    const real = await original<typeof import("node:fs/promises")>();
+    const open: typeof real.open = async (path, flags, mode) => {
+      const handle = await real.open(path, flags, mode);
+      if (!full || flags !== "wx") return handle;
+      await handle.close();
+      return real.open("/dev/full", "w");
+    };
+    return { ...real, open };
+  });
+  onTestFinished(() => {
+    full = false;
+    vi.doUnmock("node:fs/promises");
+    vi.resetModules();
+  });
+  const storage = (await import("./directory.ts")).createDirectoryStorage(root);
   await storage.prepare();
-  full.on = true;
   await expect(storage.put(key, Readable.from([Buffer.alloc(300_000)]))).rejects.toMatchObject({
     code: "storageFull",
     cause: { code: "ENOSPC" },
