@@ -47,7 +47,6 @@ export default defineConfig({
       {
         test: {
           name: "e2e",
-          isolate: false,
           include: ["tests/e2e/**/*.test.ts"],
           exclude: [...ignored, "**/*.{db,real,long,hostile,kubernetes,cluster,skew,restore}.test.ts"],
           fileParallelism: false,
@@ -58,7 +57,6 @@ export default defineConfig({
       {
         test: {
           name: "real",
-          isolate: false,
           include: [...src("*.real.test.ts"), "tests/**/*.real.test.ts"],
           exclude: [...ignored, "tests/clients/**"],
           globalSetup: postgres,
@@ -72,7 +70,6 @@ export default defineConfig({
       {
         test: {
           name: "clients",
-          isolate: false,
           include: ["tests/clients/**/*.real.test.ts"],
           exclude: ignored,
           globalSetup: postgres,
