@@ -179,6 +179,33 @@ begin
 end
 $$;
 
+-- Adds the targets behind one id up to another to what the walk has counted so far. All tables are read within the same bounds: joined to a page of
+-- unknown place they would be read as a whole for every step. And each is read once, whatever is known of it: a fleet that has just been made seems to
+-- have one target within any bounds, and a loop over the page would read the page again for each of its targets.
+create or replace function count_fleet_page(p_tenant int, p_after int, p_last int, p_overdue timestamptz) returns void
+language plpgsql set plan_cache_mode = force_custom_plan set enable_nestloop = off as $$
+begin
+  insert into fleet_counts as c (tenant_id, kind, key, type_id, so_far)
+  select p_tenant, g.kind, g.key, g.type_id, g.n
+    from (select case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue) -- a bit for each that is not grouped by
+                   when 7 then 0 when 11 then 1 when 13 then 2 else 3 end as kind,
+                 case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue)
+                   when 7 then p.update_status when 11 then p.installed_set_id when 13 then p.assigned_set_id else p.overdue end as key,
+                 p.type_id, count(*) as n
+            from (select s.update_status, s.installed_set_id, s.assigned_set_id, coalesce(t.target_type_id, 0) as type_id,
+                         case when p.last_poll_at < p_overdue then 0 end as overdue
+                    from target_state s
+                    join targets t on t.tenant_id = p_tenant and t.id = s.target_id and t.id > p_after and t.id <= p_last
+                    left join target_polls p
+                      on p.tenant_id = p_tenant and p.target_id = s.target_id and p.target_id > p_after and p.target_id <= p_last
+                   where s.tenant_id = p_tenant and s.target_id > p_after and s.target_id <= p_last) p
+           group by grouping sets ((p.update_status, p.type_id), (p.installed_set_id, p.type_id), (p.assigned_set_id, p.type_id),
+                                   (p.overdue, p.type_id))) g
+   where g.key is not null
+  on conflict (tenant_id, kind, key, type_id) do update set so_far = c.so_far + excluded.so_far;
+end
+$$;
+
 -- Does the next steps of the walks of these tenants, as far as they are due, over p_limit targets at most; returns how many. A target is overdue if it
 -- has polled before the moment given for its tenant. One replica walks over a tenant at a time. A step is followed by a pause of 50 times what it took,
 -- so that a walk takes 2 % of a core at most; the last one by five seconds more, and, until something happens to a target of the tenant, by a minute
@@ -202,27 +229,9 @@ begin
     if w.cursor_id = -1 then
       update fleet_walks set changed = false where tenant_id = w.tenant_id;
     end if;
-    -- All tables are read within the same bounds: joined to a page of unknown place they would be read as a whole for every step.
     select count(*), max(x.id) into v_page, v_last
       from (select t.id from targets t where t.tenant_id = w.tenant_id and t.id > w.cursor_id order by t.id limit p_limit - v_counted) x;
-    insert into fleet_counts as c (tenant_id, kind, key, type_id, so_far)
-    select w.tenant_id, g.kind, g.key, g.type_id, g.n
-      from (select case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue) -- a bit for each that is not grouped by
-                     when 7 then 0 when 11 then 1 when 13 then 2 else 3 end as kind,
-                   case grouping(p.update_status, p.installed_set_id, p.assigned_set_id, p.overdue)
-                     when 7 then p.update_status when 11 then p.installed_set_id when 13 then p.assigned_set_id else p.overdue end as key,
-                   p.type_id, count(*) as n
-              from (select s.update_status, s.installed_set_id, s.assigned_set_id, coalesce(t.target_type_id, 0) as type_id,
-                           case when p.last_poll_at < w.overdue then 0 end as overdue
-                      from target_state s
-                      join targets t on t.tenant_id = w.tenant_id and t.id = s.target_id and t.id > w.cursor_id and t.id <= v_last
-                      left join target_polls p
-                        on p.tenant_id = w.tenant_id and p.target_id = s.target_id and p.target_id > w.cursor_id and p.target_id <= v_last
-                     where s.tenant_id = w.tenant_id and s.target_id > w.cursor_id and s.target_id <= v_last) p
-             group by grouping sets ((p.update_status, p.type_id), (p.installed_set_id, p.type_id), (p.assigned_set_id, p.type_id),
-                                     (p.overdue, p.type_id))) g
-     where g.key is not null
-    on conflict (tenant_id, kind, key, type_id) do update set so_far = c.so_far + excluded.so_far;
+    perform count_fleet_page(w.tenant_id, w.cursor_id, v_last, w.overdue);
     if v_page < p_limit - v_counted then
       delete from fleet_counts where tenant_id = w.tenant_id and so_far = 0;
       update fleet_counts set n = so_far, so_far = 0 where tenant_id = w.tenant_id;

@@ -90,8 +90,8 @@ export const webhookDeliveryView = z
 export type WebhookDeliveryView = z.output<typeof webhookDeliveryView>;
 
 const one = z.object({ webhookId: pathId });
-// whoever sets up a webhook reads what it is sent
-const permission = ["TENANT_CONFIGURATION", "READ_TARGET", "READ_ROLLOUT"];
+// whoever sets up a webhook reads what it is sent: of targets, rollouts, sets and modules
+const permission = ["TENANT_CONFIGURATION", "READ_TARGET", "READ_ROLLOUT", "READ_REPOSITORY"];
 const source = "contract extensions.md";
 const common = { service: "management", interface: "management", permission, source } as const;
 
