@@ -24,7 +24,15 @@ function writing(from: string): string {
                  where x.tenant_id = u.tenant_id and x.target_id = u.target_id and x.wants_polls
                    and x.counts_from <= to_timestamp(u.polled_at / 1000)
                 offset 0) c
-              where exists (select from action_watches where wants_polls)) p
+              where exists (select from action_watches where wants_polls)
+                and ((u.tenant_id, u.target_id) in (
+                  select x.tenant_id, x.target_id
+                    from (select i.tenant_id, array_agg(i.target_id) as targets from unnest($1::int[], $2::int[]) as i (tenant_id, target_id)
+                           group by i.tenant_id) t
+                    cross join lateral (
+                      select o.tenant_id, o.target_id from action_watches o
+                       where o.tenant_id = t.tenant_id and o.target_id = any (t.targets) and o.wants_polls
+                      offset 0) x)) is true) p
        join lateral (
          select x.tenant_id, x.action_id from action_watches x
           where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls and x.counts_from <= p.polled_at
@@ -42,8 +50,9 @@ function writing(from: string): string {
 /**
  * Writes many last polls at once. They are sorted by id, so that two replicas cannot deadlock; GREATEST keeps the later of two, whichever
  * is written last. What is awaited of claims counts polls here (contract beyond.md §1.3); the next one that counts is a second later, whichever replica
- * gets it. A watch that is locked is being decided right now, or counted by another replica, and is skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with
- * auto-assignment queries the last poll.
+ * gets it. Which of the targets have such a claim is asked for all of a tenant in one pass over the index, because most have none. A watch that is locked is
+ * being decided right now, or counted by another replica, and is skipped. The join with targets drops devices that were deleted since they polled. Filters
+ * are notified only where one with auto-assignment queries the last poll.
  */
 export const writeLastPolls = statement<LastPollColumns, never>(
   "controller.write_last_polls",
