@@ -1,4 +1,4 @@
-/** Statements that are meant for all tenants, by the reason why. The check refuses names that no longer need to be here. */
+/** Statements and functions that are meant for all tenants, by the reason why. The check refuses names that no longer need to be here. */
 export const exceptions = {
   "It finds the tenant itself, by its name or by the digest of a secret, for somebody who signs in.": [
     "controller.verify_anonymous",
@@ -71,5 +71,20 @@ export const exceptions = {
     "artifact_store.prune_released",
     "management.delete_ended_sessions",
     "management.prune_ended_operations",
+  ],
+  "A job walks or sweeps what all tenants have, a piece at a time, each row under its own tenant.": [
+    "controller.coarsen_rollout_progress()",
+    "controller.due_watches()",
+    "controller.find_monthly_counts()",
+    "controller.fold_monthly_counts()",
+    "controller.sweep_imports()",
+    "controller.sweep_rollouts()",
+    "controller.sweep_target_tags()",
+    "controller.walk_target_usage()",
+    "management.walk_target_metadata()",
+  ],
+  "A trigger tells what has changed, by the rows of the change, each with its tenant.": [
+    "management.tell_module_changes()",
+    "management.tell_set_changes()",
   ],
 };

@@ -1,4 +1,4 @@
-import { loadModule, parseSync } from "libpg-query";
+import { loadModule, parseSync } from "@libpg-query/parser";
 import { beforeAll, describe, expect, test } from "vitest";
 import { notHeld } from "./judge.mjs";
 

@@ -1,9 +1,9 @@
-import { basic, uniqueName } from "@harrier/testkit";
+import { basic, createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeSet } from "./support/fleet.ts";
-import { makeTenant, useBrowser } from "./support/suite.ts";
+import { makeTenant, operator, useBrowser } from "./support/suite.ts";
 
 // Two people at the same thing: nobody overwrites what the other has changed meanwhile, approves what they have not seen, or drops what a form does not show.
 
@@ -110,6 +110,68 @@ test("a permission that another has granted meanwhile stays granted", async () =
   await save(dialog());
   const now = await admin().get<{ permission: string }[]>(`roles/${role?.id}/permissions`);
   expect(now.map(({ permission }) => permission).toSorted()).toEqual(["READ_REPOSITORY", "READ_ROLLOUT", "READ_TARGET"]);
+});
+
+test("settings and metadata that another has changed meanwhile are shown before they are overwritten", async () => {
+  await openPage(page, login.baseUrl, "/settings/polling");
+  const main = page.locator("main");
+  await main.getByLabel("pollingTime", { exact: true }).fill("00:07:00");
+  await admin().configure("pollingOverdueTime", "00:09:00");
+  await saveTwice(main, "Save");
+  expect(await main.getByLabel("pollingOverdueTime", { exact: true }).inputValue()).toBe("00:09:00");
+  expect(await main.getByLabel("pollingTime", { exact: true }).inputValue()).toBe("00:07:00");
+  await main.getByRole("button", { name: "Save", exact: true }).press("Enter");
+  const settingOf = async (key: string) => (await admin().get<{ value: string }>(`system/configs/${key}`)).value;
+  await expect.poll(() => settingOf("pollingTime")).toBe("00:07:00");
+  expect(await settingOf("pollingOverdueTime")).toBe("00:09:00");
+
+  const controllerId = uniqueName("noted");
+  await admin().post("targets", [{ controllerId }]);
+  await admin().post(`targets/${controllerId}/metadata`, [{ key: "place", value: "mine" }]);
+  await openPage(page, login.baseUrl, `/devices/${controllerId}?tab=metadata`);
+  await press("Edit: place");
+  await dialog().getByLabel("Value").fill("hall 4");
+  await put(`targets/${controllerId}/metadata/place`, { value: "theirs" });
+  await saveTwice(dialog(), "Save");
+  expect(await dialog().getByLabel("Value").inputValue()).toBe("hall 4");
+  await save(dialog());
+  expect(await admin().get(`targets/${controllerId}/metadata/place`)).toMatchObject({ value: "hall 4" });
+});
+
+test("a device that was added cannot sign in until somebody allows tokens, which its page says and does", async () => {
+  const controllerId = uniqueName("new");
+  await openPage(page, login.baseUrl, "/devices");
+  await press("Add device");
+  await dialog().getByLabel("Controller id").fill(controllerId);
+  await save(dialog(), "Add");
+  await page.getByText("authentication.targettoken.enabled").waitFor();
+  const { securityToken: token } = await admin().get<{ securityToken: string }>(`targets/${controllerId}`);
+  const device = createDevice({ baseUrl: login.baseUrl, tenant: login.user.split("\\")[0] ?? "", controllerId, token });
+  expect((await device.call("")).status).toBe(401);
+  await press("Let devices sign in with their tokens");
+  await page.getByText("authentication.targettoken.enabled").waitFor({ state: "detached" });
+  await expect.poll(async () => (await device.call("")).status).toBe(200);
+});
+
+test("a limit that another operator has set meanwhile is shown before it is overwritten", async () => {
+  const operators = adminOf(operator());
+  const tenant = login.user.split("\\")[0];
+  const visited = await visit(browser());
+  await haveSession(visited, operator());
+  const own = visited.page;
+  const limits = `system/tenants/${tenant}/quotas/METADATA_PER_TARGET_MAX_COUNT`;
+  await openPage(own, login.baseUrl, `/system?q=${tenant}`);
+  await own.getByRole("button", { name: "Quotas", exact: true }).press("Enter");
+  await own.getByRole("button", { name: /Edit: METADATA_PER_TARGET_MAX_COUNT/ }).press("Enter");
+  const form = own.getByRole("dialog", { name: /^Limit of/ });
+  await form.getByLabel("Limit", { exact: true }).fill("71");
+  expect((await operators.call(limits, { method: "PUT", body: { limit: 72 } })).status).toBe(200);
+  await saveTwice(form, "Save");
+  await form.getByText("It is 72 now.").waitFor();
+  await save(form);
+  expect(await operators.get(limits)).toMatchObject({ limit: 71 });
+  expect(visited.complaints).toEqual([]);
+  await visited.context.close();
 });
 
 test("who approves sees set, devices and their number, and approves that alone", async () => {

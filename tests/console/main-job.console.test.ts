@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { runFleet } from "@harrier/simulator";
-import { uniqueName } from "@harrier/testkit";
+import { basic, uniqueName } from "@harrier/testkit";
 import type { FileChooser, Locator, Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { haveSession, type Login, openPage, signIn, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
 import { makeTenant, useBrowser } from "./support/suite.ts";
@@ -11,10 +11,29 @@ import { makeTenant, useBrowser } from "./support/suite.ts";
 const browser = useBrowser();
 let login: Login;
 let tenant: string;
+/** A rollout to devices that never come; what its policy says of them takes a minute, while the other tests run. */
+let quiet: { id: number; name: string; devices: number };
+
+async function startQuietly(): Promise<typeof quiet> {
+  const admin = adminOf(login);
+  const name = uniqueName("quiet");
+  const set = await makeSet(admin);
+  const devices = (await makeDevices(admin, name, 3)).length;
+  const { id } = await admin.post<{ id: number }>("rollouts", {
+    name,
+    distributionSetId: set.id,
+    targetFilterQuery: `controllerid==${name}-*`,
+    amountGroups: 1,
+    safety: { limits: { notFetchedSeconds: 60, count: "none" } },
+  });
+  await vi.waitFor(async () => expect((await admin.call(`rollouts/${id}/start`, { method: "POST" })).status).toBeLessThan(300), limit);
+  return { id, name, devices };
+}
 
 beforeAll(async () => {
   login = await makeTenant();
   tenant = login.user.split("\\")[0] ?? "";
+  quiet = await startQuietly();
 });
 
 /** A busy machine takes its time with two hundred devices. */
@@ -79,8 +98,16 @@ async function makeSoftware(page: Page, name: string): Promise<void> {
   const hash = createHash("sha256").update(file).digest("hex");
   expect(await page.locator("main").textContent()).toContain(hash);
   const { content } = await adminOf(login).get<{ content: { id: number }[] }>(`softwaremodules?q=name==${name}`);
-  const artifacts = await adminOf(login).get<{ hashes: { sha256: string } }[]>(`softwaremodules/${content[0]?.id}/artifacts`);
+  const artifacts = await adminOf(login).get<{ id: number; hashes: { sha256: string } }[]>(`softwaremodules/${content[0]?.id}/artifacts`);
   expect(artifacts.map(({ hashes }) => hashes.sha256)).toEqual([hash]);
+  const path = `softwaremodules/${content[0]?.id}/artifacts/${artifacts[0]?.id}/download`;
+  const [user, password] = [login.user, login.password];
+  const answer = await fetch(`${login.baseUrl}/api/mgmt/v1/${path}`, { headers: { authorization: basic(user, password) } });
+  expect(
+    createHash("sha256")
+      .update(new Uint8Array(await answer.arrayBuffer()))
+      .digest("hex"),
+  ).toBe(hash);
 
   await goTo(page, "s", "Software");
   await press(page, "button", "New set");
@@ -206,6 +233,22 @@ test("too many failures pause a rollout, which says why; it goes on, and the fai
   }
   const id = new URL(page.url()).pathname.split("/").at(-1);
   expect(await admin.get(`rollouts/${id}`)).toMatchObject({ status: "finished", totalTargetsPerStatus: { finished: 4, error: 0 } });
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("who was silent for longer than the policy allows is counted and listed as such", { timeout: 240_000 }, async () => {
+  const visited = await visit(browser());
+  const { page, complaints, context } = visited;
+  await haveSession(visited, login);
+  await openPage(page, login.baseUrl, `/rollouts/${quiet.id}`);
+  const silent = page.getByRole("link", { name: new RegExp(`^${quiet.devices}\\s*silent$`) });
+  await expect.poll(() => silent.count(), limit).toBe(2);
+  await silent.first().press("Enter");
+  await expect.poll(() => page.getByRole("grid", { name: "Updates" }).getAttribute("aria-rowcount")).toBe(String(quiet.devices + 1));
+  await openPage(page, login.baseUrl, `/rollouts/${quiet.id}?tab=silent&silence=limits`);
+  await expect.poll(() => page.getByRole("grid", { name: "Silent" }).getAttribute("aria-rowcount")).toBe(String(quiet.devices + 1));
+  expect(await adminOf(login).get(`rollouts/${quiet.id}`)).toMatchObject({ safetyCounts: { silent: quiet.devices } });
   expect(complaints).toEqual([]);
   await context.close();
 });

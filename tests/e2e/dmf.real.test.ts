@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { assignmentsOfThings } from "./dmf/assignments.suite.ts";
 import { faultsOfMessaging } from "./dmf/faults.suite.ts";
+import { fullBroker } from "./dmf/full-broker.suite.ts";
 import { thingsByHawkbitsLibrary } from "./dmf/hawkbit-library.suite.ts";
 import { limitsOfMessaging } from "./dmf/limits.suite.ts";
 import { messagesOfThings } from "./dmf/messages.suite.ts";
@@ -15,4 +16,5 @@ describe("messages of things", messagesOfThings);
 describe("assignments of things", assignmentsOfThings);
 describe("limits of messaging", limitsOfMessaging);
 describe("things by hawkBit's library", thingsByHawkbitsLibrary);
+describe("a full broker", fullBroker);
 describe("faults of messaging", faultsOfMessaging);

@@ -206,16 +206,24 @@ test("a leader that lost its lock without noticing cannot send behind its succes
   }
   await held.commit();
   const toldOf = (prefix = "") => events.seen.filter(({ subject }) => subject.startsWith(`targets/${prefix}-`)).length;
-  await eventually(() => expect(toldOf(fleets[0])).toBe(2_100), 20_000);
   const former = leader();
+  const formerPid = replicaOf(stack, "controller", former).pid();
+  if (formerPid === undefined) throw new Error("the leader does not run");
+  await eventually(() => expect(toldOf(fleets[0])).toBe(2_100), 20_000);
+  // It sleeps after its first sending; stopped as well, it cannot wake up before its successor has sent.
+  process.kill(formerPid, "SIGSTOP");
   // The lock is released with its session; the process sleeps in the middle of its batches.
   await withClient(adminUrl, (client) =>
     client.query(
       "select pg_terminate_backend(l.pid) from pg_locks l join pg_stat_activity a using (pid) where l.locktype = 'advisory' and a.usename = 'harrier_controller'",
     ),
   );
-  await eventually(() => expect(leader()).toBe(1 - former), 20_000);
-  await relayed(adminUrl);
+  try {
+    await eventually(() => expect(leader()).toBe(1 - former), 20_000);
+    await relayed(adminUrl);
+  } finally {
+    process.kill(formerPid, "SIGCONT");
+  }
   await eventually(() => {
     // The first wave came from both, the others from the successor only.
     expect(fleets.map((prefix) => toldOf(prefix))).toEqual([4_200, 2_100, 2_100]);

@@ -1,9 +1,10 @@
 import type { MessagingAccess, MessagingStatus } from "@harrier/contracts";
 import type { Stack } from "@harrier/stack";
-import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack } from "@harrier/testkit";
+import { type Admin, createAdmin, eventually, type RabbitMq, startRabbitMq, startTestStack, uniqueName } from "@harrier/testkit";
 import { type ChannelModel, connect } from "amqplib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manage, withShortQueue } from "./support/broker-management.ts";
+import { connectBackend } from "./support/thing.ts";
 
 let broker: RabbitMq;
 let stack: Stack;
@@ -213,6 +214,52 @@ test("management 10.5 a broker that is away is said so, and nothing is enabled m
   });
   expect(allowed).toBeUndefined();
   await connection.close();
+});
+
+test("management 10.5 a broker that does not take the installation's password any more is not available, and all goes on when it does", async () => {
+  const { username: service, password } = new URL(broker.managementUrl);
+  await manage(broker, "PUT", "users/operator", { password: "operator", tags: "administrator" });
+  const asOperator = { ...broker, managementUrl: broker.managementUrl.replace(`${service}:${password}`, "operator:operator") };
+  const backend = await connectBackend(userOf(await admin.post<MessagingAccess>("system/amqp/dmf", { override: true })).amqpUri);
+  const id = uniqueName("waits");
+  const setPassword = (now: string) => manage(asOperator, "PUT", `users/${service}`, { password: now, tags: "administrator" });
+  try {
+    await setPassword("another-password");
+    // the broker asks for it when a connection is made
+    await manage(asOperator, "DELETE", `connections/username/${service}`);
+    const errorCode = "hawkbit.server.error.amqp.notAvailable";
+    expect(await admin.call("system/amqp")).toMatchObject({ status: 503, body: { errorCode } });
+    expect(await admin.call("system/amqp/dmf", { method: "POST", body: { override: true } })).toMatchObject({ status: 503 });
+    backend.register(id);
+  } finally {
+    await setPassword(password);
+  }
+  await eventually(async () => expect(await admin.get(`targets/${id}`)).toMatchObject({ controllerId: id }), 60_000);
+  expect(await admin.get<MessagingStatus>("system/amqp")).toMatchObject({ dmfEnabled: true });
+  await backend.close();
+});
+
+test("management 10.5 a virtual host that was deleted by hand is said to be missing, and can be enabled again; its things are served then", async () => {
+  const { vhost = "" } = await admin.get<MessagingStatus>("system/amqp");
+  const uriOf = async (use: string) => userOf(await admin.post<MessagingAccess>(`system/amqp/${use}`, {})).amqpUri;
+  await manage(broker, "DELETE", `vhosts/${vhost}`);
+  expect(await admin.get<MessagingStatus>("system/amqp")).toMatchObject({ dmfEnabled: true, sieEnabled: true, missing: ["dmf", "sie"] });
+  const first = await connectBackend(await uriOf("dmf"));
+  const id = uniqueName("lost");
+  first.register(id);
+  await eventually(async () => expect(await admin.get(`targets/${id}`)).toMatchObject({ controllerId: id }), 60_000);
+  await first.close();
+  await manage(broker, "DELETE", `vhosts/${vhost}`);
+  const { set } = await admin.createSetWithFile("some bytes", "a.bin");
+  await admin.post(`distributionsets/${set.id}/assignedTargets`, [{ id }]);
+  const backend = await connectBackend(await uriOf("dmf"));
+  // the exchange went with the virtual host, so that messages of before are nobody's: a thing that connects again registers
+  backend.register(id);
+  await backend.next(({ thingId, topic }) => thingId === id && topic === "DOWNLOAD_AND_INSTALL", 60_000);
+  await backend.close();
+  await (await connect(await uriOf("sie"))).close();
+  expect(await admin.get<MessagingStatus>("system/amqp")).not.toHaveProperty("missing");
+  expect((await admin.call("system/amqp/sie", { method: "POST" })).status).toBe(409);
 });
 
 test("extensions tenants: the virtual host and the users of a deleted tenant go with it", async () => {

@@ -25,10 +25,11 @@ export const tabSearch = (given: Given): { tab?: string | undefined } => ({ tab:
 /** The columns of a list. */
 export const colsSearch = (given: Given): { cols?: string | undefined } => ({ cols: text(given, "cols") });
 
-/** The open tab of a rollout and the group whose devices it shows. */
-export const groupSearch = (given: Given): { tab?: string | undefined; group?: string | undefined } => ({
+/** The open tab of a rollout, the group whose devices it shows, and which of the silent ones. */
+export const groupSearch = (given: Given): { tab?: string | undefined; group?: string | undefined; silence?: string | undefined } => ({
   tab: text(given, "tab"),
   group: text(given, "group"),
+  silence: text(given, "silence"),
 });
 
 /** The step of the wizard, and what it begins with. */

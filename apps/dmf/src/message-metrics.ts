@@ -9,11 +9,8 @@ export interface MessageMetrics {
   caughtUp(): void;
 }
 
-/** How many virtual hosts are connected, and how many shall be and are not. */
-export interface HostCounts {
-  readonly connected: number;
-  readonly away: number;
-}
+/** How many virtual hosts are in each state. */
+type HostCounts = Readonly<Record<"connected" | "blocked" | "away", number>>;
 
 /** Counts messages by their fate, a refused one by the kind of its reason, and tells how far this replica has come. */
 export function createMessageMetrics(registry: Metrics["registry"], hosts: () => HostCounts): MessageMetrics {
@@ -31,7 +28,7 @@ export function createMessageMetrics(registry: Metrics["registry"], hosts: () =>
   });
   new Gauge({
     name: "harrier_dmf_virtual_hosts",
-    help: "Virtual hosts of tenants with DMF, by state: connected, or away",
+    help: "Virtual hosts of tenants with DMF, by state: connected, blocked by a broker without memory or disk, or away",
     labelNames: ["state"],
     registers: [registry],
     collect() {

@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { type Client, servicePrincipal } from "@harrier/rpc";
 import type { ConsumeMessage } from "amqplib";
 import { ask } from "./ask.ts";
+import { Awake } from "./broker/awake.ts";
+import { Turns } from "./broker/turns.ts";
 import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
 import { handleMessage, type Tenant } from "./incoming/handle.ts";
 import { InOrder } from "./incoming/in-order.ts";
@@ -26,6 +28,8 @@ interface Connected {
   readonly host: VirtualHost;
 }
 
+/** A broker that is back is asked for so many connections at a time: thousands at once would all wait for longer than each of them may. */
+const connectingAtATime = 32;
 /** Refusals are logged in full up to so many a minute and replica. */
 const loggedPerMinute = 60;
 
@@ -33,6 +37,11 @@ const loggedPerMinute = 60;
 export class Tenants {
   readonly #deps: TenantsDeps;
   readonly #connected = new Map<string, Connected>();
+  /** A process that has stood still gives its connections up: what it was given may be another one's by now. */
+  readonly #awake = new Awake(() => {
+    for (const { host } of this.#connected.values()) host.giveUp();
+  });
+  readonly #turns = new Turns(connectingAtATime);
   #logged = { minute: 0, n: 0 };
   #known = false;
 
@@ -49,20 +58,21 @@ export class Tenants {
     return this.#known;
   }
 
-  /** How many virtual hosts are connected, and how many are not. */
-  counts(): { connected: number; away: number } {
-    const connected = this.connected().length;
-    return { connected, away: this.#connected.size - connected };
+  /** How many virtual hosts are connected, how many of a full broker take nothing, and how many are away. */
+  counts(): Record<"connected" | "blocked" | "away", number> {
+    const counts = { connected: 0, blocked: 0, away: 0 };
+    for (const { host } of this.#connected.values()) counts[host.isConnected ? (host.isBlocked ? "blocked" : "connected") : "away"] += 1;
+    return counts;
   }
 
-  /** The tenants whose virtual host is connected at this moment. */
+  /** The tenants whose virtual host is connected and takes messages at this moment. */
   connected(): { tenantId: number; vhost: string }[] {
     return [...this.#connected.values()].flatMap(({ tenant: { tenantId, vhost }, host }) =>
-      host.isConnected ? [{ tenantId, vhost }] : [],
+      host.isConnected && !host.isBlocked ? [{ tenantId, vhost }] : [],
     );
   }
 
-  /** Whether there are virtual hosts to be connected to, and none is. */
+  /** Whether there are virtual hosts to be connected to, and none takes messages. */
   cutOff(): boolean {
     return this.#connected.size > 0 && this.connected().length === 0;
   }
@@ -87,6 +97,7 @@ export class Tenants {
   }
 
   async stop(): Promise<void> {
+    this.#awake.stop();
     await Promise.all([...this.#connected.values()].map(({ host }) => host.stop()));
     this.#connected.clear();
   }
@@ -98,6 +109,7 @@ export class Tenants {
     const host: VirtualHost = new VirtualHost({
       url,
       vhost: tenant.vhost,
+      turns: this.#turns,
       log,
       onMessage: (message, settle, signal) => {
         if (sorter?.signal !== signal) sorter = { signal, inOrder: new InOrder((ids) => ask.things(controller, tenant, { ids, signal })) };
@@ -125,6 +137,7 @@ export class Tenants {
     { tenant, host, signal }: { tenant: Tenant; host: VirtualHost; signal: AbortSignal },
     work: { incoming: Incoming; thingId: string | undefined; again: boolean; settle: Settle },
   ): Promise<void> {
+    this.#awake.check();
     if (signal.aborted) return;
     const { controller, count, fault } = this.#deps;
     // an answer that the broker does not take must not bring its ping back

@@ -28,6 +28,8 @@ const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8082),
   HARRIER_GRPC_PORT: port.default(9082),
   HARRIER_DATABASE_URL: z.string().min(1),
+  /** The same database and role on a standby, where lists are read as far as it has caught up. Without it the primary reads them. */
+  HARRIER_STANDBY_DATABASE_URL: z.string().min(1).optional(),
   HARRIER_IDENTITY_KEYS: z.string().min(1),
   /** This key seals the gateway key: 32 bytes in base64, the same in every replica, kept for as long as the database. */
   HARRIER_SECRET_KEY: z.string().min(1),

@@ -6,6 +6,8 @@ const settings = z.object({
   HARRIER_HTTP_PORT: port.default(8084),
   HARRIER_GRPC_PORT: port.default(9084),
   HARRIER_DATABASE_URL: z.string().min(1),
+  /** The same database and role on a standby, where lists are read as far as it has caught up. Without it the primary reads them. */
+  HARRIER_STANDBY_DATABASE_URL: z.string().min(1).optional(),
   HARRIER_IDENTITY_KEYS: z.string().min(1),
   /** These 32 bytes in base64 belong to this service alone and sign what it sees of other services' audit trails. Without them nothing is signed. */
   HARRIER_AUDIT_KEY: z

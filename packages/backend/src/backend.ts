@@ -33,6 +33,7 @@ import {
   type Http,
   type HttpOptions,
   type Log,
+  observeStandbyReads,
   type ReadinessChecks,
   type Stoppable,
   tlsOf,
@@ -41,6 +42,8 @@ import {
 /** The settings that every service with a database has. */
 export interface BackendConfig extends CommonConfig {
   readonly HARRIER_DATABASE_URL: string;
+  /** A standby of that database, for the lists of a service that has the setting. */
+  readonly HARRIER_STANDBY_DATABASE_URL?: string | undefined;
   readonly HARRIER_IDENTITY_KEYS: string;
   readonly HARRIER_HTTP_PORT: number;
   readonly HARRIER_GRPC_PORT: number;
@@ -95,16 +98,18 @@ export async function openBackend(options: BackendOptions): Promise<Backend> {
   const keys = parseKeys(config.HARRIER_IDENTITY_KEYS, service);
   const tls = tlsOf(config);
   const secure = tls === undefined ? {} : { tls };
+  const metrics = createMetrics({ service });
+  const standbyUrl = config.HARRIER_STANDBY_DATABASE_URL;
   const db = createDatabase({
     ...options.database,
     url: config.HARRIER_DATABASE_URL,
+    ...(standbyUrl === undefined ? {} : { standbyUrl, onRead: observeStandbyReads(metrics.registry, log) }),
     applicationName: `harrier/${service}`,
     onConnectionError: (error) => log.warn({ err: error }, "an idle database connection broke"),
   });
   const background = backgroundOf(db);
   await prepareSchema({ pool: background.pool, ...options.schema });
 
-  const metrics = createMetrics({ service });
   const state = createDatabaseState(db[readinessPool], needs);
   const parts: Stoppable[] = [];
   const servers: (() => Promise<unknown>)[] = [];

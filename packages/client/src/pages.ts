@@ -35,26 +35,34 @@ export function isPaged(row: RouteRow): boolean {
 
 /**
  * Walks a list. With a cursor nothing is counted and no row is skipped or repeated while others are written (contract console.md §1, M02). Without one
- * it goes by offset, which is meant for lists that do not change much meanwhile.
+ * it goes by offset, which is meant for lists that do not change much meanwhile. A server that counts nevertheless is older than the cursor of this
+ * list: the walk goes on by offset.
  */
 export async function* pagesOf<T extends RouteRow>(call: AnyCall, row: T, options: ListOptions<T> = {}): AsyncGenerator<PageOf<T>> {
   const names = queryNames(row);
   const query = { limit: pageSize, ...(options.query as Record<string, string | number | undefined> | undefined) };
   const ask = async (more: object) => (await call(row, { ...options, query: { ...query, ...more } })) as AnyPage;
+  let offset = Number(query["offset" as never] ?? 0);
+  const isLast = (page: AnyPage): boolean =>
+    page.content.length === 0 || page.content.length < query.limit || offset >= (page.total ?? offset);
   if (names.has("after") && names.has("total")) {
+    const total = query["total" as never] ?? "none";
     let after = query["after" as never] as string | undefined;
-    do {
-      const page = await ask({ total: query["total" as never] ?? "none", ...(after === undefined ? {} : { after }) });
+    for (let begins = true; begins || after !== undefined; begins = false) {
+      // the rows that are left out are those of the beginning alone
+      const page = await ask({ total, ...(after === undefined ? {} : { after }), ...(begins || offset === 0 ? {} : { offset: 0 }) });
       yield page as PageOf<T>;
       after = page.next;
-    } while (after !== undefined);
-    return;
+      if (after !== undefined) continue;
+      const counted = begins && total === "none" && page.total !== undefined;
+      offset += page.content.length;
+      if (!counted || isLast(page)) return;
+    }
   }
-  let offset = Number(query["offset" as never] ?? 0);
   for (;;) {
     const page = await ask(names.has("offset") ? { offset } : {});
     yield page as PageOf<T>;
     offset += page.content.length;
-    if (!names.has("offset") || page.content.length === 0 || page.content.length < query.limit || offset >= (page.total ?? offset)) return;
+    if (!names.has("offset") || isLast(page)) return;
   }
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { firstUnlessEmpty, optionalQuery, pageQuery, representedPageQuery } from "./paging.ts";
+import { firstUnlessEmpty, optionalQuery } from "./query-text.ts";
 import { shownAs } from "./shown-as.ts";
 
 /** How the matches of a list are counted: all, none, or no further than a number (contract console.md §1, M02). */
@@ -31,46 +31,12 @@ const after = shownAs(
   { type: "string" },
 );
 
-const members = { total, after };
-
-/** The paging with `q` of lists that can be walked by a cursor, and whose total can be left out. */
-export const cursorPageQuery = pageQuery.extend(members);
-export type CursorPageQuery = z.output<typeof cursorPageQuery>;
-
-/** The same with the choice of compact or full items. */
-export const representedCursorPageQuery = representedPageQuery.extend(members);
-
-/**
- * Makes the schema of a page that may have a cursor: `total` is absent with `total=none`; `totalRelation` is there with `total=atMost:N` alone, and is
- * `gte` if there are more than `total`; `next` is there if the request has `total` or `after` and there are more items.
- */
-export function cursorPageOf<T extends z.ZodType>(item: T) {
-  const id = item.meta()?.id;
-  return z
-    .object({
-      content: z.array(item),
-      total: z.int().optional(),
-      totalRelation: z.enum(["eq", "gte"]).optional(),
-      next: z.string().optional(),
-      size: z.int(),
-    })
-    .meta(id === undefined ? {} : { id: `${id}Page` });
-}
+/** How a list is counted, and where its page begins. */
+export const cursorMembers = { total, after };
 
 /** What a page says about the list beside its items. */
-export interface CursorPageMembers {
+export interface PageMembers {
   total?: number;
   totalRelation?: "eq" | "gte";
   next?: string;
-}
-
-/** Builds the body of a page that may have a cursor. */
-export function cursorPage<T>(content: readonly T[], { total: counted, totalRelation, next }: CursorPageMembers) {
-  return {
-    content,
-    ...(counted === undefined ? {} : { total: counted }),
-    ...(totalRelation === undefined ? {} : { totalRelation }),
-    ...(next === undefined ? {} : { next }),
-    size: content.length,
-  };
 }

@@ -93,4 +93,4 @@ export * from "./safety-policy.ts";
 export * from "./setting-descriptions.ts";
 export * from "./tenant-settings.ts";
 export * from "./unknown-members.ts";
-export { newControllerId } from "./values.ts";
+export { isStorable, newControllerId } from "./values.ts";

@@ -47,7 +47,7 @@ describe("paging", () => {
   });
 
   it("counts the items of a page", () => {
-    expect(page(["a", "b"], 7)).toEqual({ content: ["a", "b"], total: 7, size: 2 });
+    expect(page(["a", "b"], { total: 7 })).toEqual({ content: ["a", "b"], total: 7, size: 2 });
   });
 });
 

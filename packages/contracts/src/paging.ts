@@ -1,15 +1,8 @@
 import { z } from "zod";
+import { cursorMembers, type PageMembers } from "./cursor.ts";
+import { first, firstUnlessEmpty, optionalQuery } from "./query-text.ts";
 import { shownAs } from "./shown-as.ts";
 import { lookedUpText } from "./values.ts";
-
-/** Express gives an array for a repeated parameter; the first value counts. */
-export const first = (value: unknown) => (Array.isArray(value) ? value[0] : value);
-
-/** Takes the first value of a parameter, and an empty text as absent. */
-export const firstUnlessEmpty = (value: unknown) => (first(value) === "" ? undefined : first(value));
-
-/** A text in a query, which may be absent. */
-export const optionalQuery = z.preprocess(first, z.string().optional());
 
 const wholeNumber = z
   .string()
@@ -51,6 +44,7 @@ const pageMembers = {
   offset: queryInt(0, (value) => Math.max(0, value)),
   limit: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
   sort: queryText.meta({ description: "field:DIR{,field:DIR}", example: "name:ASC" }),
+  ...cursorMembers,
 };
 
 const q = queryText.meta({ description: "FIQL query", example: "name==a*;createdat=gt=0" });
@@ -79,6 +73,10 @@ export const plainPageQuery = z.object(pageMembers);
 /** The paging with `q` (spec 001 §2.1, PAGE). */
 export const pageQuery = z.object({ ...pageMembers, q });
 
+/** The paging of lists whose values may be too long for a cursor; they are short by their quota. */
+export const uncursoredPageQuery = pageQuery.omit({ after: true });
+export type UncursoredPageQuery = z.output<typeof uncursoredPageQuery>;
+
 /** The paging with `q` and the choice of compact or full items. */
 export const representedPageQuery = z.object({ ...pageMembers, q, representation });
 
@@ -88,13 +86,31 @@ export const representationQuery = z.object({ representation });
 export type PageQuery = z.output<typeof pageQuery>;
 export type PlainPageQuery = z.output<typeof plainPageQuery>;
 
-/** Makes the schema of a page (spec 001 §2.1): `total` counts all matches, `size` the items on this page. It is made once per item. */
+/**
+ * Makes the schema of a page (spec 001 §2.1): `size` counts the items on this page, `total` all matches, and is absent with `total=none`;
+ * `totalRelation` is there with `total=atMost:N` alone, and is `gte` if there are more than `total`; `next` is there if the request has `total` or
+ * `after` and there are more items. It is made once per item.
+ */
 export function pageOf<T extends z.ZodType>(item: T) {
   const id = item.meta()?.id;
-  return z.object({ content: z.array(item), total: z.int(), size: z.int() }).meta(id === undefined ? {} : { id: `${id}Page` });
+  return z
+    .object({
+      content: z.array(item),
+      total: z.int().optional(),
+      totalRelation: z.enum(["eq", "gte"]).optional(),
+      next: z.string().optional(),
+      size: z.int(),
+    })
+    .meta(id === undefined ? {} : { id: `${id}Page` });
 }
 
 /** Builds the body of a page. */
-export function page<T>(content: readonly T[], total: number): { content: readonly T[]; total: number; size: number } {
-  return { content, total, size: content.length };
+export function page<T>(content: readonly T[], { total, totalRelation, next }: PageMembers) {
+  return {
+    content,
+    ...(total === undefined ? {} : { total }),
+    ...(totalRelation === undefined ? {} : { totalRelation }),
+    ...(next === undefined ? {} : { next }),
+    size: content.length,
+  };
 }

@@ -68,6 +68,42 @@ export function route<P = Nothing, Q = Nothing, B = undefined, R = undefined, I 
   return row;
 }
 
+type AnyRoute = Route<unknown, unknown, unknown, unknown, unknown>;
+
+/** What a row still has to say where `Shared` is said for all: everything of a route but the id, which is the feature and the row's name. */
+type RowBeside<Shared> = Omit<AnyRoute, "id" | keyof Shared> &
+  Partial<Pick<AnyRoute, keyof AnyRoute & keyof Shared>> & { readonly id?: string };
+
+/** The route that a row declares, with the types of its schemas. */
+type RouteOf<Row> = Route<
+  Row extends { params: z.ZodType<infer P> } ? P : Nothing,
+  Row extends { query: z.ZodType<infer Q> } ? Q : Nothing,
+  Row extends { body: z.ZodType<infer B, infer _I> } ? B : undefined,
+  Row extends { response: z.ZodType<infer R> } ? R : undefined,
+  Row extends { body: z.ZodType<infer _B, infer I> } ? I : undefined
+>;
+
+/** Members that no route has, so that a slip of the pen is no silent option. */
+type Unknown<Row> = { readonly [Member in Exclude<keyof Row, keyof AnyRoute>]: never };
+
+/**
+ * Declares the routes of a feature: what all of them say alike once, and the id of each from its name, e.g. `targets.get`. A row that was made by
+ * `route` keeps its own id.
+ */
+export function routesOf<
+  const Shared extends Partial<Omit<AnyRoute, "id">>,
+  const Rows extends Readonly<Record<string, RowBeside<Shared>>>,
+>(
+  feature: string,
+  shared: Shared,
+  rows: Rows & { readonly [Name in keyof Rows]: Unknown<Rows[Name]> },
+): {
+  readonly [Name in keyof Rows]: Rows[Name] extends { id: string } ? Rows[Name] : RouteOf<Omit<Shared, keyof Rows[Name]> & Rows[Name]>;
+} {
+  const all = Object.entries<object>(rows).map(([name, row]) => [name, { id: `${feature}.${name}`, ...shared, ...row }]);
+  return Object.fromEntries(all) as never;
+}
+
 /** Whether a change of one entity may carry `If-Match` (ADR 40): it is refused then unless the entity is as it was read. */
 export function takesIfMatch(row: Pick<Route, "errors">): boolean {
   return row.errors.includes("entityChanged");
@@ -132,6 +168,14 @@ const expensive: ReadonlySet<string> = new Set([
  */
 export function isExpensive(row: Pick<Route, "id" | "query">): boolean {
   return expensive.has(row.id) || (row.query instanceof z.ZodObject && ("q" in row.query.shape || "offset" in row.query.shape));
+}
+
+/** Positions in a log are those of the server that wrote it, and what is verified is what the primary has. */
+const ofThePrimary: ReadonlySet<string> = new Set(["events.list", "events.stream", "audit.verify"]);
+
+/** Whether a standby may answer the statements of a request, if the service has one: those of lists and of readings that are as expensive. */
+export function isForStandby(row: Pick<Route, "id" | "method" | "query" | "interface">): boolean {
+  return row.interface === "management" && row.method === "GET" && isExpensive(row) && !ofThePrimary.has(row.id);
 }
 
 /** The success of a write without a body: 200 by the specification, 204 where hawkBit 1.x is spoken (contract management.md D1). */

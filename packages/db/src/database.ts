@@ -1,6 +1,7 @@
 import pg from "pg";
 import { createCanceller } from "./cancel.ts";
 import { endPool, followConnections } from "./open-connections.ts";
+import { type ReadFrom, readFromStandby, Standby } from "./standby.ts";
 
 /** The connections of one service: several pools to one PostgreSQL database, each opened when it is first needed. */
 export interface Database {
@@ -33,6 +34,10 @@ export interface DatabaseOptions {
   applicationName: string;
   /** The number of connections of `pool`. */
   max?: number;
+  /** A standby of the same database, with the same role, where requests that only read lists may be read. Without it the primary reads all. */
+  standbyUrl?: string | undefined;
+  /** It is told where the readings of such a request run. */
+  onRead?: ((from: ReadFrom) => void) | undefined;
   /** The number of connections of `session`: one per leadership that this process holds, and one per listener. */
   sessionMax?: number;
   /** The number of connections of `signIn`. */
@@ -105,6 +110,12 @@ export function createDatabase(options: DatabaseOptions): Database {
   const background = openPool(options, "/background", { size: backgroundMax, limits: { ...backgroundLimits, ...idle } });
   const commands =
     commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: { ...commandLimits, ...idle }, bounded: true });
+  const pools = new Set([pool, session, signIn, background, commands]);
+  if (options.standbyUrl !== undefined) {
+    const standby = openPool({ ...options, url: options.standbyUrl }, "/standby", { size: max, limits, bounded: true });
+    readFromStandby(pool, new Standby({ primary: background, standby, onRead: options.onRead }));
+    pools.add(standby);
+  }
   return {
     pool,
     session,
@@ -112,7 +123,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     background,
     commands,
     async close() {
-      await Promise.all([...new Set([pool, session, signIn, background, commands])].map(endPool));
+      await Promise.all([...pools].map(endPool));
     },
   };
 }

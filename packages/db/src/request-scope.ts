@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { HarrierError } from "@harrier/errors";
 import pg from "pg";
 import { cancelStatement, wasCancelled } from "./cancel.ts";
+import { type Standby, standbyOf } from "./standby.ts";
 
 /** Limits how many statements of one kind run at a time. */
 export interface StatementLimiter {
@@ -20,6 +21,8 @@ export interface RequestScope {
   readonly signal?: AbortSignal | undefined;
   /** Limits who may take a connection of a pool. */
   readonly limiter?: StatementLimiter | undefined;
+  /** The request reads what a standby may read, too, if the service has one. */
+  readonly readsOnly?: boolean | undefined;
 }
 
 const scopes = new AsyncLocalStorage<RequestScope>();
@@ -88,8 +91,33 @@ export function queryWithin<Row extends pg.QueryResultRow>(
   scope: RequestScope,
 ): Promise<pg.QueryResult<Row>> {
   if (!(db instanceof pg.Pool)) return cancellable<Row>(db as pg.PoolClient, config, scope.signal);
+  const standby = standbyOf(db, scope);
+  return standby === undefined ? queryPool<Row>(db, config, scope) : queryStandby<Row>(standby, db, config, scope);
+}
+
+/** Executes it on the standby, or on the primary where the standby may not or cannot. */
+async function queryStandby<Row extends pg.QueryResultRow>(
+  standby: Standby,
+  primary: pg.Pool,
+  config: pg.QueryConfig,
+  scope: RequestScope,
+): Promise<pg.QueryResult<Row>> {
+  const pool = await standby.poolFor(scope);
+  try {
+    return await queryPool<Row>(pool, config, scope);
+  } catch (error) {
+    if (!standby.gaveUp(scope, pool, error)) throw error;
+    return queryPool<Row>(primary, config, scope);
+  }
+}
+
+function queryPool<Row extends pg.QueryResultRow>(
+  pool: pg.Pool,
+  config: pg.QueryConfig,
+  scope: RequestScope,
+): Promise<pg.QueryResult<Row>> {
   return withinLimit(scope, async () => {
-    const client = await connectWithin(db, scope.signal);
+    const client = await connectWithin(pool, scope.signal);
     let failed = true;
     // a connection that breaks also rejects its query; without a listener the event would end the process
     client.on("error", ignore);

@@ -23,7 +23,7 @@ export const namedColumns = {
   lastmodifiedby: "t.last_modified_by",
 };
 
-export const byId = { initial: "t.id asc", last: "t.id asc" };
+export const byId = { initial: "t.id asc", last: "t.id asc", nullable: ["t.description"] };
 
 /**
  * A set is complete if it has every module type, and every module has the artifacts that its type requires: the column only says the former. Only
@@ -81,7 +81,7 @@ export const moduleTypeSort: SortMap = { ...byId, fields: { ...typeSort.fields, 
 /** The fields of tags of targets and of sets: the named columns and colour. */
 export const tagFields: FieldMap = { ...namedFields, colour: { kind: "text", column: "t.colour" } };
 
-export const tagSort: SortMap = { ...byId, fields: { ...namedColumns, colour: "t.colour" } };
+export const tagSort: SortMap = { ...byId, fields: { ...namedColumns, colour: "t.colour" }, nullable: ["t.description", "t.colour"] };
 
 const { description: _noField, ...undescribedFields } = namedFields;
 const { description: _noColumn, ...undescribedColumns } = namedColumns;
@@ -108,6 +108,7 @@ export const autoAssignmentSort: SortMap = {
     actiontype: "t.auto_assign_type",
     approvaldecidedby: "t.auto_assign_decided_by",
   },
+  nullable: ["t.auto_assign_decided_by"],
 };
 
 /** The fields of one owner's metadata: key and value, and of modules also target_visible. */

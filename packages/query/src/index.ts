@@ -11,18 +11,9 @@ export {
 export { withConflicts, withRetries } from "./conflicts.ts";
 export { csvRecord, escapeFormula, unescapeFormula } from "./csv.ts";
 export { auditOf, encoded, type Link, optional, type View } from "./json.ts";
-export {
-  type CursorPage,
-  type CursorQuery,
-  type ListDeps,
-  type ListKind,
-  type ListQuery,
-  narrow,
-  readCursorPage,
-  readPage,
-} from "./list.ts";
+export { type ListDeps, type ListKind, type ListQuery, narrow, type Page, readPage } from "./list.ts";
 export { readOpaque, writeOpaque } from "./opaque.ts";
-export { nextStatement, type Page, type PageSource, pageStatement } from "./page.sql.ts";
+export { nextStatement, type PageSource, pageStatement } from "./page.sql.ts";
 export { type IfMatch, isRevision, requireRevision, unmatched } from "./precondition.ts";
 export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
 export { type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";

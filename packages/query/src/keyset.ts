@@ -11,10 +11,10 @@ interface Criterion {
   descending: boolean;
 }
 
-/** Takes an order apart, as `orderBy` of packages/fiql makes it. Only plain columns have positions: throws a TypeError for anything else. */
+/** Takes an order apart, as `orderBy` of packages/fiql makes it: columns, or expressions in brackets. Throws a TypeError for anything else. */
 function criteriaOf(orderBy: string): Criterion[] {
   return orderBy.split(", ").map((text) => {
-    const [, column, direction] = /^(t\.\w+) (asc|desc)$/.exec(text) ?? [];
+    const [, column, direction] = /^(t\.\w+|\(.*\)) (asc|desc)$/s.exec(text) ?? [];
     if (column === undefined) throw new TypeError(`no position in the order of ${text}`);
     return { column, descending: direction === "desc" };
   });

@@ -1,27 +1,21 @@
-import type { CursorPageMembers, TotalMode } from "@harrier/contracts";
+import type { PageMembers, TotalMode } from "@harrier/contracts";
 import { type Queryable, run, runOne } from "@harrier/db";
 import { type Ast, compile, type FieldMap, type LookupResults, lookups, type Macros, orderBy, parse, type SortMap } from "@harrier/fiql";
 import { foreignCursor, type Position, readCursor, writeCursor } from "./keyset.ts";
-import { type Page, type PageRow, type PageSource, pageStatement, toPage } from "./page.sql.ts";
+import { type PageRow, type PageSource, pageStatement } from "./page.sql.ts";
 
-export type { Page };
-
-/** The paging parameters of a request (spec 001 §2.1, PAGE). */
+/** The paging parameters of a request (spec 001 §2.1, PAGE; contract console.md §1, M02). */
 export interface ListQuery {
   offset: number;
   limit: number;
   sort?: string | undefined;
   q?: string | undefined;
-}
-
-/** The paging parameters of a list that can be walked by a cursor (contract console.md §1, M02). */
-export interface CursorQuery extends ListQuery {
   total?: TotalMode | undefined;
   after?: string | undefined;
 }
 
 /** A page with what it says of the list; `rows` are at most as many as the limit. */
-export interface CursorPage<Row> extends CursorPageMembers {
+export interface Page<Row> extends PageMembers {
   known: boolean;
   rows: Row[];
 }
@@ -32,6 +26,8 @@ export interface ListKind {
   sort: SortMap;
   /** If it is absent, the list takes no `q`. */
   fields?: FieldMap;
+  /** It is true if the list takes no `after`, so that its pages have no `next`. */
+  uncursored?: boolean;
 }
 
 export interface ListDeps {
@@ -44,22 +40,14 @@ export interface ListDeps {
 const holdsMacro = (q: string): boolean => q.includes("${");
 
 /**
- * Reads one page in one round trip, and in one more if the query names a type, a set or a tag of a large list, whose ids are found first. An
- * invalid query or sort never reaches the database.
+ * Reads one page in one round trip, and in one more if the query names a type, a set or a tag of a large list, whose ids are found first. It counts as
+ * the query says. If that has `total` or `after` the page tells where the next one begins, for which one row more is read. An invalid query or sort
+ * never reaches the database, nor does a cursor that is not of this list and sort: it throws constraintViolation.
  */
 export async function readPage<Row>(deps: ListDeps, kind: ListKind, query: ListQuery): Promise<Page<Row>> {
-  const window = { orderBy: orderBy(query.sort, kind.sort), offset: query.offset, limit: query.limit };
-  return toPage(await run(deps.db, pageStatement<Row>(await narrow(deps, kind, query.q), window)));
-}
-
-/**
- * Reads one page like `readPage`, and counts as the query says. If it has `total` or `after` the page tells where the next one begins, for which one
- * row more is read. Throws constraintViolation for a cursor that is not of this list and sort.
- */
-export async function readCursorPage<Row>(deps: ListDeps, kind: ListKind, query: CursorQuery): Promise<CursorPage<Row>> {
   const { total = "exact", after, offset, limit } = query;
   const order = orderBy(query.sort, kind.sort);
-  const walked = query.total !== undefined || after !== undefined;
+  const walked = kind.uncursored !== true && (query.total !== undefined || after !== undefined);
   const position = after === undefined ? undefined : readCursor(order, after);
   const source = await narrow(deps, kind, query.q);
   const { nullable } = kind.sort;
@@ -94,7 +82,7 @@ async function rowsBehind<Row>(
 /** The class of PostgreSQL's codes for values that a type does not have. */
 const dataException = "22";
 
-function counted(mode: TotalMode, total: number | null): CursorPageMembers {
+function counted(mode: TotalMode, total: number | null): PageMembers {
   if (mode === "none") return {};
   const n = total ?? 0;
   if (mode === "exact") return { total: n };

@@ -35,12 +35,6 @@ export interface PageWindow {
   positions?: boolean;
 }
 
-export interface Page<Row> {
-  total: number;
-  known: boolean;
-  rows: Row[];
-}
-
 /** One row of the result; `ordinal` is null in the single row of an empty page. */
 export type PageRow<Row> = Row & { total: number | null; known: boolean; ordinal: number | null };
 
@@ -164,10 +158,4 @@ export function nextStatement<Row>(
     .joinRaw(plain(joins))
     .orderByRaw(text(by));
   return bound(rows, after === undefined ? values : [...values, after]);
-}
-
-/** Makes the page from the rows of `pageStatement`. */
-export function toPage<Row>(rows: readonly PageRow<Row>[]): Page<Row> {
-  const first = rows[0];
-  return { total: first?.total ?? 0, known: first?.known ?? false, rows: rows.filter((row) => row.ordinal !== null) };
 }

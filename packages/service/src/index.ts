@@ -28,4 +28,5 @@ export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";
 export { backgroundWork, type RunOptions, runService, type Stoppable } from "./run-service.ts";
+export { observeStandbyReads } from "./standby-reads.ts";
 export { type RequestLimiter, TenantLimiter, type TenantLimits } from "./tenant-limiter.ts";

@@ -3,6 +3,7 @@ import {
   basePaths,
   isConfidential,
   isExpensive,
+  isForStandby,
   isTransfer,
   type KnownMembers,
   knownMembers,
@@ -53,7 +54,7 @@ export interface MountDeps {
 }
 
 /** Runs `work` within the limits of `scope` and adds its round trips there; `countRoundTrips` of @harrier/db. */
-export type CountRoundTrips = <T>(scope: Pick<Context<Route>, "roundTrips" | "signal" | "limiter">, work: () => T) => T;
+export type CountRoundTrips = <T>(scope: Pick<Context<Route>, "roundTrips" | "signal" | "limiter" | "readsOnly">, work: () => T) => T;
 
 /** A route on one surface, with every decision that does not depend on the request. */
 interface Mounted<R extends Route> {
@@ -83,6 +84,8 @@ interface Mounted<R extends Route> {
   readonly ends: boolean;
   /** It limits the route's statements by tenant. */
   readonly limiter: TenantLimiter | undefined;
+  /** It reads a list, or something as expensive, so that its statements may run on a standby. */
+  readonly readsOnly: boolean;
   /** The members that its bodies may have; undefined if other members are not reported. */
   readonly members: KnownMembers | undefined;
 }
@@ -138,6 +141,7 @@ function prepare<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>
     audit: isAudited(route) ? deps.audit : undefined,
     ends: route.interface === "management" && deps.countRoundTrips !== undefined,
     limiter: route.interface === "management" && isExpensive(route) ? deps.limiter : undefined,
+    readsOnly: isForStandby(route),
     members: route.interface === "management" && deps.unknownMembers !== "ignore" ? knownMembers(route) : undefined,
   };
 }
@@ -251,12 +255,14 @@ async function handleWithin<R extends Route>(mounted: Mounted<R>, ctx: Context<R
   const end = endOf(ctx.req, ctx.res, ctx.deadline);
   ctx.signal = end.signal;
   ctx.limiter = mounted.limiter?.limiterOf(ctx.tenantId, end.signal);
+  ctx.readsOnly = mounted.readsOnly;
   try {
     return await handle(mounted, ctx);
   } finally {
     end.release();
     ctx.signal = undefined;
     ctx.limiter = undefined;
+    ctx.readsOnly = false;
   }
 }
 

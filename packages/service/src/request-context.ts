@@ -64,6 +64,8 @@ export class Context<R extends Route> implements RequestContext<R> {
   span: TracedSpan | undefined;
   /** While an expensive handler runs, its statements wait for this limiter. */
   limiter: RequestLimiter | undefined;
+  /** While the handler of a list runs, its statements may run on a standby. */
+  readsOnly = false;
   readonly #route: Pick<Route, "errors">;
   readonly #basePath: string;
   readonly #log: Log;

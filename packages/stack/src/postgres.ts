@@ -130,7 +130,7 @@ function launch(binary: string, dir: string, args: string[], logFile: string | u
     let words = "";
     const onData = (data: Buffer) => {
       words = (words + data.toString()).slice(-4000);
-      if (!words.includes("ready to accept connections")) return;
+      if (!/ready to accept (read-only )?connections/.test(words)) return;
       child.stderr?.off("data", onData);
       child.stderr?.resume(); // its pipe must not fill up
       resolve(child);

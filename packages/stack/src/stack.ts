@@ -10,6 +10,7 @@ import { askReady, type ReadinessTls } from "./readiness.ts";
 import { type ServiceName, serviceNames } from "./services.ts";
 import type { AmqpSettings, DatabaseSettings, S3Settings } from "./settings.ts";
 import { StartError } from "./start-error.ts";
+import { SERVICES_LIMIT_MS, stopAll } from "./stop-all.ts";
 import { appMain, consoleDir, Supervised } from "./supervised.ts";
 
 export interface StackOptions {
@@ -99,10 +100,6 @@ export interface Stack {
 const ADMIN_USER = "admin";
 const START_LIMIT_MS = 90_000;
 const FAILURES_TO_GIVE_UP = 5;
-// a stop takes at most 10 s in all: the head starts are part of the services' time, and the database gets what is left
-const HEAD_START_MS = 1_500;
-const SERVICES_LIMIT_MS = 8_000;
-const STOP_LIMIT_MS = 9_700;
 
 type Member = RunningService & { child: Supervised };
 
@@ -274,28 +271,4 @@ async function waitUntilReady(members: readonly Member[], limitMs: number, { dat
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-/** Callers stop before the services that they call, so that work in progress can end: the gateways first, controller last. */
-const stopOrder: readonly (readonly ServiceName[])[] = [
-  ["gateway", "dmf"],
-  ["artifact-store", "rollout-engine"],
-  ["management"],
-  ["controller"],
-];
-
-/** Stops stage by stage; each gets a head start and is not waited for longer. The database comes last. */
-async function stopAll(members: readonly Member[], data: DataDir, database: StackDatabase): Promise<void> {
-  const began = Date.now();
-  const left = (limit: number) => Math.max(began + limit - Date.now(), 100);
-  const ends: Promise<void>[] = [];
-  for (const services of stopOrder) {
-    const stage = members.filter(({ service }) => services.includes(service)).map(({ child }) => child.stop(left(SERVICES_LIMIT_MS)));
-    ends.push(...stage);
-    await Promise.race([Promise.all(stage), new Promise((resolve) => setTimeout(resolve, HEAD_START_MS).unref())]);
-  }
-  await Promise.all(ends);
-  await database.stop(left(STOP_LIMIT_MS));
-  for (const { child } of members) child.close();
-  data.release();
 }

@@ -10,6 +10,8 @@ export {
 export { createDevice, type Deployment, type DeploymentArtifact, type Device, type DeviceOptions, type Poll } from "./builders/device.ts";
 export { type Answer, basic, type Call, send, succeeded } from "./builders/http.ts";
 export { type FilePart, multipart, slowForm } from "./builders/multipart.ts";
+export { hasCursor, type PageCost, pageCost, pagedLists, pathOfList, sortsOf, walked } from "./database/counting.ts";
+export { databaseBefore, type OlderDatabase } from "./database/older-database.ts";
 export { type RoundTripCounter, startRoundTripCounter } from "./database/round-trips.ts";
 export { testPasswords, withClient, withSharedClient } from "./database/template.ts";
 export { auditTables, dumpTenants, movingTables, outlivingTables, type TenantDump } from "./database/tenant-dump.ts";
@@ -26,6 +28,7 @@ export { type Kafka, startKafka } from "./real/kafka.ts";
 export { type ApiServer, startApiServer } from "./real/kubernetes-server.ts";
 export {
   chartFolder,
+  complaintsOfGrafana,
   conform,
   customDefinitions,
   goModule,

@@ -10,7 +10,7 @@ import type { Bench } from "./lib/context.ts";
 import { createReport, type Report } from "./lib/report.ts";
 import { Against, otherStarter, type StartStack } from "./scenarios/against.ts";
 import { benchBytes } from "./scenarios/bytes.ts";
-import { startForListeners } from "./scenarios/change-stream.ts";
+import { benchChangeStream, startForListeners } from "./scenarios/change-stream.ts";
 import { benchCli } from "./scenarios/cli.ts";
 import { benchCycle } from "./scenarios/cycle.ts";
 import { benchDmf } from "./scenarios/dmf.ts";
@@ -20,6 +20,7 @@ import { benchPolls } from "./scenarios/polls.ts";
 import { benchQueries } from "./scenarios/queries.ts";
 import { benchRanges } from "./scenarios/ranges.ts";
 import { benchReads } from "./scenarios/reads.ts";
+import { benchCounters } from "./scenarios/report-counters.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
 import { benchSafety } from "./scenarios/safety.ts";
 import { benchTransfer } from "./scenarios/transfer.ts";
@@ -29,13 +30,18 @@ interface Scenario {
   start: StartStack;
 }
 
-const scenarios: Readonly<Record<string, Scenario>> = {
+/** The parts of a scenario run one after the other, each on services and a database of its own. */
+const scenarios: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   polls: { run: benchPolls, start: startStack },
   cycle: { run: benchCycle, start: startStack },
   rollout: { run: benchRollout, start: startStack },
   groups: { run: benchGroupChange, start: startStack },
   queries: { run: benchQueries, start: startStack },
-  reads: { run: benchReads, start: startForListeners },
+  reads: [
+    { run: benchCounters, start: startStack },
+    { run: benchChangeStream, start: startForListeners },
+    { run: benchReads, start: startStack },
+  ],
   dmf: { run: benchDmf, start: startWithBroker },
   ranges: { run: benchRanges, start: startWithBucket },
   transfer: { run: benchTransfer, start: startStack },
@@ -99,12 +105,13 @@ async function main(): Promise<number> {
       continue;
     }
     // Each scenario has services and a database of its own: the remains of one must not cost the next.
-    const { start, run } = scenarios[name] as Scenario;
-    await withStack(start, async (stack, api) => {
-      const groups = () => stack.processes().map(({ name: label, pid }) => ({ name: label, pids: [pid] }));
-      const bench: Bench = { stack, api, report, options, groups };
-      await run(bench);
-    });
+    for (const { start, run } of [scenarios[name] ?? []].flat()) {
+      await withStack(start, async (stack, api) => {
+        const groups = () => stack.processes().map(({ name: label, pid }) => ({ name: label, pids: [pid] }));
+        const bench: Bench = { stack, api, report, options, groups };
+        await run(bench);
+      });
+    }
   }
   return end(report, options);
 }

@@ -7,6 +7,7 @@ import { device, report } from "../support/device.ts";
 import type { Page } from "../support/look.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { tagBuilder } from "../support/tags.ts";
+import { typeBuilder } from "../support/types.ts";
 import { eventually } from "../support/wait.ts";
 
 // What consoles read of targets and actions (contract console.md §1).
@@ -18,6 +19,20 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
     const q = `controllerid==${controllerId}`;
     return (await call<Page<TargetView>>(r.targets.list, dialect, { query: { q, ...query } })).json.content[0] as TargetView;
   };
+
+  it("console M01 a user is told who they are, and what their permissions are restricted to", async () => {
+    const { id: typeId } = await typeBuilder(dialect).targetType();
+    const grants = [
+      "READ_ROLLOUT",
+      { permission: "READ_TARGET", targetTypeScopes: [typeId] },
+      { permission: "UPDATE_TARGET", targetTypeScopes: [] },
+    ];
+    const { auth, id } = await accessBuilder(dialect).user(grants);
+    const { json } = await call(r.userinfo.get, dialect, { auth });
+    expect(json).toMatchObject({ kind: "user", id, targetTypeScopes: { READ_TARGET: [typeId], UPDATE_TARGET: [] } });
+    expect(json).not.toHaveProperty("issuer");
+    expect((await call(r.userinfo.get, dialect)).json).toMatchObject({ targetTypeScopes: {} });
+  });
 
   it("console M03 a full row of targets names its sets, its open action and its tags", async () => {
     const { controllerId, actionId, setId } = await build.deployment();
@@ -112,7 +127,7 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
       expect(rest).toEqual({ size: content.length });
       seen.push(...content);
       after = next;
-      if (seen.length > 100) throw new Error("the walk has no end");
+      if (seen.length > 2_000) throw new Error("the walk has no end");
     }
     return seen;
   };
@@ -194,5 +209,34 @@ describe.each(dialects)("lists for consoles, %s", (dialect) => {
       return found.total === 4 && found;
     });
     expect((await walk(r.audit.list, { query })).map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+  });
+
+  it("console M02 lists of sets, modules, tags, filters, rollouts, groups, steps and users are counted as asked, and walked", async () => {
+    const own = unique("own");
+    await build.targets(...[0, 1, 2].map((n) => ({ controllerId: `${own}-${n}` })));
+    const { id: rolloutId } = await rollouts.running(own, { amountGroups: 3 });
+    await rollouts.groupsBecome(rolloutId, "running", "scheduled", "scheduled");
+    for (let n = 0; n < 3; n++) {
+      await build.set();
+      await tags.targetTag();
+      await call(r.targetFilters.create, dialect, { body: { name: unique("f"), query: "name==nobody" } });
+    }
+    const lists: [Route, CallOptions][] = [
+      ...[r.softwareModules.list, r.distributionSets.list, r.targetTags.list, r.targetFilters.list].map((route): [Route, CallOptions] => [
+        route,
+        {},
+      ]),
+      ...[r.rollouts.listGroups, r.rollouts.timeline].map((route): [Route, CallOptions] => [route, { params: { rolloutId } }]),
+      ...[r.rollouts.list, r.users.list, r.softwareModuleTypes.list].map((route): [Route, CallOptions] => [route, {}]),
+    ];
+    for (const [route, options] of lists) {
+      const counted = async (total: string) => (await read(route, { ...options, query: { limit: 1, total } })) as Walked;
+      const { total = 0 } = await read(route, { ...options, query: { limit: 1 } });
+      expect(await counted("none"), route.id).not.toHaveProperty("total");
+      expect(await counted("atMost:1")).toMatchObject(total > 1 ? { total: 1, totalRelation: "gte" } : { total, totalRelation: "eq" });
+      const seen = (await walk(route, options)).map((row) => row["sequence"] ?? row["id"]);
+      expect(new Set(seen).size, route.id).toBe(seen.length);
+      expect(seen.length, route.id).toBeGreaterThanOrEqual(total);
+    }
   });
 });

@@ -15,6 +15,7 @@ const lastDay = firstMoment;
 const dayMs = 86_400_000;
 
 const momentPattern = /\b1[6-9]\d{11}\b/g;
+const monthPattern = /(?<!\d)20\d\d-(?:0[1-9]|1[0-2])(?![-\d])/g;
 const dayPattern = /(?<!\d)20\d\d-\d\d-\d\d(?!\d)/g;
 const idInAddress = /(?<=\/)\d+(?=[/?]|$)/g;
 const namePattern = /(?<![a-z])([a-z]+)-([0-9a-f]{14}x)/g;
@@ -30,6 +31,7 @@ const manyMembers = 12;
 export function createCleaner(): <T>(pair: T) => T {
   const moments = new Map<string, number>();
   const days = new Map<string, string>();
+  const months = new Map<string, string>();
   const numbers = new Map<string, number>();
   const names = new Map<string, string>();
 
@@ -67,7 +69,8 @@ export function createCleaner(): <T>(pair: T) => T {
       .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "00000000-0000-7000-8000-000000000001")
       .replaceAll(/\b(?:[0-9a-f]{64}|[0-9a-f]{40}|[0-9a-f]{32})\b/g, ({ length }) => checksum(length))
       .replaceAll(/\boc_[\w-]+/g, "oc_example")
-      .replaceAll(dayPattern, (day) => String(days.get(day)));
+      .replaceAll(dayPattern, (day) => String(days.get(day)))
+      .replaceAll(monthPattern, (month) => months.get(month) ?? month);
   };
   return (pair) => {
     const text = JSON.stringify(pair);
@@ -75,6 +78,8 @@ export function createCleaner(): <T>(pair: T) => T {
     for (const [n, moment] of [...found].sort().entries()) moments.set(moment, firstMoment + n * 60_000);
     const foundDays = [...new Set(text.match(dayPattern) ?? [])].sort().reverse();
     for (const [n, day] of foundDays.entries()) days.set(day, new Date(lastDay - n * dayMs).toISOString().slice(0, 10));
+    const foundMonths = [...new Set(text.match(monthPattern) ?? [])].sort().reverse();
+    for (const [n, month] of foundMonths.entries()) months.set(month, new Date(Date.UTC(2026, -n)).toISOString().slice(0, 7));
     return clean(pair, "") as typeof pair;
   };
 }

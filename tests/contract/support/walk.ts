@@ -1,4 +1,4 @@
-import { type Route, routes, routeTable, type SetCounts, type Surface } from "@harrier/contracts";
+import { type RolloutProgress, type Route, routes, routeTable, type SetCounts, type Surface } from "@harrier/contracts";
 import { multipart } from "@harrier/testkit";
 import { accessBuilder, accessRequests, type SignedUp } from "./access.ts";
 import { apiKeyRequests } from "./api-keys.ts";
@@ -6,7 +6,7 @@ import { auditRequests } from "./audit.ts";
 import { autoAssignmentRequests } from "./auto-assignments.ts";
 import { builder, part, someBytes, unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
-import { daysAgo } from "./days.ts";
+import { daysAgo, thisMonth } from "./days.ts";
 import { device, report } from "./device.ts";
 import { deviceRequests } from "./device-requests.ts";
 import { filterRequests } from "./filters.ts";
@@ -60,6 +60,7 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
   const oneModule = { params: { softwareModuleId } };
   const oneArtifact = { params: { softwareModuleId, artifactId: artifact.id } };
   // What the fixture's devices have is counted some seconds later.
+  const ofThisMonth = () => ({ query: { startMonth: thisMonth(), endMonth: thisMonth() } });
   const fleetIsCounted = () => eventually(async () => (await call<SetCounts>(routeTable.insights.topInstalled, dialect)).json.length > 0);
   const sorted = { query: { sort: "id:DESC", limit: 5, q: "id=gt=0" } };
   return {
@@ -115,16 +116,16 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     },
     "events.list": () => ({}),
     "events.stream": () => ({ query: { seconds: 1 } }),
-    "insights.dataTraffic": () => ({ query: { startMonth: "2026-01", endMonth: "2026-03" } }),
-    "insights.artifactStorage": () => ({}),
+    "insights.dataTraffic": ofThisMonth,
+    "insights.artifactStorage": ofThisMonth,
     "insights.currentTargets": async () => {
       await fleetIsCounted();
       return {};
     },
-    "insights.monthlyTargets": () => ({}),
+    "insights.monthlyTargets": ofThisMonth,
     "insights.currentRollouts": () => ({}),
-    "insights.monthlyRollouts": () => ({}),
-    "insights.monthlyActions": () => ({}),
+    "insights.monthlyRollouts": ofThisMonth,
+    "insights.monthlyActions": ofThisMonth,
     "insights.topInstalled": async () => {
       await fleetIsCounted();
       return { query: { top: 5 } };
@@ -147,7 +148,12 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
     "configs.delete": () => ({ params: { key } }),
     "userinfo.get": () => ({}),
     "permissions.list": () => ({}),
-    "search.find": () => ({ query: { text: "os", limit: 3 } }),
+    "search.find": async () => {
+      const name = unique("sensor");
+      await Promise.all([build.target({ name }), build.set({ name })]);
+      await call(routeTable.targetFilters.create, dialect, { body: { name, query: `name==${name}` } });
+      return { query: { text: name, limit: 3 } };
+    },
   };
 }
 
@@ -213,7 +219,7 @@ function targetRequests(fixture: Fixture): Record<string, ValidRequest> {
 
 function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
   const { dialect, rolloutId, groupId, prefix } = fixture;
-  const { body, create, become, ready, running, step, filterOf, fleet, reportAll } = rolloutBuilder(dialect);
+  const { body, create, become, ready, running, step, filterOf, fleet, actionOf } = rolloutBuilder(dialect);
   // A starting rollout supersedes scheduled actions of other rollouts, so these get targets of their own.
   const others = async () => (await fleet(2)).prefix;
   const one = { params: { rolloutId } };
@@ -225,10 +231,10 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     const { id } = await create(await others(), {}, (await creator).auth);
     return inState((await become(id, "waiting_for_approval")).id);
   };
-  const failed = async () => {
+  const failed = async (how: object = {}) => {
     const { prefix: one, ids } = await fleet(1);
     const { id } = await running(one);
-    await reportAll(id, ids, "closed", "failure");
+    for (const each of ids) await device(each).feedback((await actionOf(each, id)).id, report("closed", "failure", how));
     return inState((await become(id, "finished")).id);
   };
   const inState = async (id: number) => ({ params: { rolloutId: id } });
@@ -248,7 +254,7 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
       await step("pause", id);
       return inState(id);
     },
-    "rollouts.retry": failed,
+    "rollouts.retry": () => failed(),
     "rollouts.approve": async () => ({ ...(await waiting()), body: { remark: "r" } }),
     "rollouts.deny": async () => ({ ...(await waiting()), body: { remark: "r" } }),
     "rollouts.stop": async () => inState((await ready(await others())).id),
@@ -265,11 +271,15 @@ function rolloutRequests(fixture: Fixture): Record<string, ValidRequest> {
     "rollouts.groupInsightsCsv": () => ({ ...group, query: { code: "none" } }),
     "rollouts.groupTargets": () => ({ ...group, query: { q: "name==*" } }),
     "rollouts.failures": async () => {
-      const one = await failed();
+      const one = await failed({ code: 507, details: ["No space: image.swu needs 48 MiB more"] });
       await eventually(async () => (await call<Page<unknown>>(routeTable.rollouts.failures, dialect, one)).json.total > 0);
       return { ...one, query: { top: 10 } };
     },
-    "rollouts.progress": () => ({ ...one, query: { from: 0, step: 3_600 } }),
+    "rollouts.progress": async () => {
+      const options = { ...one, query: { from: 0, step: 3_600 } };
+      await eventually(async () => (await call<RolloutProgress>(routeTable.rollouts.progress, dialect, options)).json.points.length > 0);
+      return options;
+    },
     "rollouts.timeline": () => ({ ...one, query: { limit: 10 } }),
   };
 }

@@ -5,9 +5,8 @@ import { eventually, uniqueName } from "@harrier/testkit";
 import { expect, test } from "vitest";
 import { counterOf } from "../support/metrics.ts";
 import { pollOn } from "../support/polling.ts";
-import { urlOf } from "../support/replicas.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
-import { admin, broker, proxy, replicasOfDmf, stack, url } from "./stack.ts";
+import { admin, broker, hostsOf, proxy, replicasOfDmf, stack, url } from "./stack.ts";
 import { actionsOf, assignAll, limitMs, newSet } from "./things.ts";
 
 const exchange = "faults.replies";
@@ -48,11 +47,6 @@ async function allFinished(ids: readonly string[]): Promise<void> {
 
 /** How many messages a replica has sent. */
 const sentBy = (replica: RunningService): Promise<number> => counterOf([replica], "harrier_dmf_sent_total", { outcome: "sent" });
-
-async function hostsOf(replica: RunningService, state: string): Promise<number> {
-  const text = await (await fetch(`${urlOf(replica)}/metrics`)).text();
-  return Number(new RegExp(`^harrier_dmf_virtual_hosts\\{.*state="${state}".*\\} (\\d+)`, "m").exec(text)?.[1]);
-}
 
 /** What is left when replicas of dmf and the broker are killed; it comes last, because connections of other tests end with the broker. */
 export function faultsOfMessaging(): void {
@@ -100,6 +94,37 @@ export function faultsOfMessaging(): void {
       proxy.mend();
       await backend.close();
     }
+  });
+
+  test("a replica that stands still in the middle of a thing's messages lets the other one go on, and changes nothing when it runs again", async () => {
+    const backend = await connectBackend(url, { exchange });
+    const [id = ""] = await register(backend, 1);
+    const say = (n: number) => backend.send({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: id }, { attributes: { n } });
+    const said = async () => Number((await admin.get<{ n?: string }>(`targets/${id}/attributes`)).n ?? 0);
+    const handledBy = (replica: RunningService) => counterOf([replica], "harrier_dmf_received_total", { outcome: "handled" });
+    const replicas = replicasOfDmf();
+    const before = await Promise.all(replicas.map(handledBy));
+    const last = 1_000;
+    for (let n = 1; n <= last; n += 1) say(n);
+    await eventually(async () => expect(await said()).toBeGreaterThan(0), limitMs, 10);
+    const grown = (await Promise.all(replicas.map(handledBy))).map((n, index) => n - (before[index] ?? 0));
+    const consuming = replicas[grown.findIndex((n) => n > 0)];
+    const pid = consuming?.pid() ?? 0;
+    expect(grown.filter((n) => n > 0)).toHaveLength(1);
+    try {
+      process.kill(pid, "SIGSTOP");
+      // the broker waits for heartbeats before it gives the messages to the other one
+      await eventually(async () => expect(await said()).toBe(last), 2 * limitMs);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+    const more = 50;
+    for (let n = 1; n <= more; n += 1) say(last + n);
+    // what it was given before it stood still is behind all of these, and must not come back
+    const seen: number[] = [];
+    await eventually(async () => expect(seen[seen.push(await said()) - 1]).toBe(last + more), limitMs, 10);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    await backend.close();
   });
 
   test.each(faultPoints.filter((point) => point.startsWith("dmf.")))(

@@ -3,6 +3,7 @@ import { createDevice, eventually, uniqueName, withClient } from "@harrier/testk
 import { type Channel, type ChannelModel, connect } from "amqplib";
 import { expect, test } from "vitest";
 import { withShortQueue } from "../support/broker-management.ts";
+import { deadLettersOf } from "../support/dead-letters.ts";
 import { growthOfAny } from "../support/memory.ts";
 import { counterOf } from "../support/metrics.ts";
 import { connectBackend } from "../support/thing.ts";
@@ -178,6 +179,34 @@ export function limitsOfMessaging(): void {
     await assign(next, await newSet());
     await told(next, "DOWNLOAD_AND_INSTALL");
     for (const id of ids) expect(await actionsOf(id)).toMatchObject([{ detailStatus: "running" }]);
+  });
+
+  test("what a tenant's user says of things and actions of another tenant is a dead letter of its own, and changes nothing", async () => {
+    const name = uniqueName("foreign");
+    const own = await enable(await newTenant(name));
+    const foreign = await connectBackend(own.url, { tenant: name, exchange: "foreign.replies" });
+    const refused = deadLettersOf(
+      () => broker.url,
+      () => own.vhost,
+    );
+    try {
+      const id = await registered();
+      await assign(id, await newSet());
+      const { actionId } = (await told(id, "DOWNLOAD_AND_INSTALL")).body;
+      const before = await target(id);
+      for (const send of [
+        () => foreign.report(actionId, "FINISHED"),
+        () => foreign.send({ type: "THING_REMOVED", thingId: id }),
+        () => foreign.send({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: id }, { attributes: { a: "b" } }),
+        () => foreign.send({ type: "EVENT", topic: "UPDATE_AUTO_CONFIRM", thingId: id }, { enabled: true }),
+        () => foreign.send({ type: "THING_REMOVED", thingId: id, tenant: "DEFAULT" }),
+      ])
+        await refused.expectOne(send);
+      expect(await target(id)).toEqual(before);
+      expect(await actionsOf(id)).toMatchObject([{ id: actionId, detailStatus: "running" }]);
+    } finally {
+      await foreign.close();
+    }
   });
 
   test("full dead letters lose the oldest of them, and nothing else", async () => {

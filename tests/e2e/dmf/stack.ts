@@ -2,6 +2,7 @@ import type { MessagingAccess } from "@harrier/contracts";
 import type { RunningService, Stack } from "@harrier/stack";
 import { type Admin, createAdmin, type RabbitMq, startRabbitMq, startTestStack } from "@harrier/testkit";
 import { deadLettersOf } from "../support/dead-letters.ts";
+import { urlOf } from "../support/replicas.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
 
@@ -43,6 +44,12 @@ export async function stopDmf(): Promise<void> {
 }
 
 export const replicasOfDmf = (): RunningService[] => stack.services.filter(({ service }) => service === "dmf");
+
+/** How many virtual hosts of a replica are in a state. */
+export async function hostsOf(replica: RunningService, state: "connected" | "blocked" | "away"): Promise<number> {
+  const text = await (await fetch(`${urlOf(replica)}/metrics`)).text();
+  return Number(new RegExp(`^harrier_dmf_virtual_hosts\\{.*state="${state}".*\\} (\\d+)`, "m").exec(text)?.[1]);
+}
 
 /** Enables DMF for the tenant of this user; answers where its things connect. */
 export async function enable(of: Admin): Promise<{ vhost: string; url: string }> {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { callPairs } from "@harrier/rpc";
@@ -43,6 +43,18 @@ it.each(cases)("every object has the form of its kind, and no member that the ki
   const file = join(dir, `${name}.yaml`);
   writeFileSync(file, texts[name]);
   expect(await conform(file)).toBe("");
+});
+
+it("PostgreSQL and MinIO for one machine are where the values for it look, in the versions of compose", { timeout: 900_000 }, async () => {
+  const file = join(chartFolder, "..", "on-one-machine.yaml");
+  expect(await conform(file)).toBe("");
+  const manifests = parseManifests(readFileSync(file, "utf8"));
+  const portOf = (name: string) => manifests.find(({ kind, metadata }) => kind === "Service" && metadata.name === name)?.spec.ports[0].port;
+  expect({ postgres: portOf("postgres"), minio: portOf("minio") }).toEqual({ postgres: 5432, minio: 9000 });
+  expect(readFileSync(join(chartFolder, "ci", "plain-values.yaml"), "utf8")).toContain("http://minio:9000");
+  const compose = readFileSync(join(chartFolder, "..", "..", "compose", "compose.yaml"), "utf8");
+  const images = manifests.filter(({ kind }) => kind === "StatefulSet").map(({ spec }) => spec.template.spec.containers[0].image as string);
+  for (const image of images) expect(compose).toContain(`image: ${image}\n`);
 });
 
 it("would notice a misspelt member", { timeout: 900_000 }, async () => {

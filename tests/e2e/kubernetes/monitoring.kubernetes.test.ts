@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { routes } from "@harrier/contracts";
 import { createJobs } from "@harrier/jobs";
 import { createLog, createMetrics } from "@harrier/service";
-import { chartFolder, debianPackages, parseManifests, workspaceRoot } from "@harrier/testkit";
+import { chartFolder, complaintsOfGrafana, debianPackages, parseManifests, workspaceRoot } from "@harrier/testkit";
 import { describe, expect, it } from "vitest";
 
 const folder = join(chartFolder, "monitoring");
@@ -89,6 +90,18 @@ describe("alerts and dashboard", () => {
     expect((await promtool("test", "rules", "alerts.test.yaml")).stdout).toContain("SUCCESS");
     const tested = text("alerts.test.yaml");
     for (const { alert } of rules) expect(tested).toContain(alert);
+  });
+
+  it("Grafana's own schema knows every member of the dashboard, and misses none", { timeout: 600_000 }, async () => {
+    expect(await complaintsOfGrafana(join(folder, "dashboard.json"))).toBe("");
+    const dir = mkdtempSync(join(tmpdir(), "harrier-dashboard-"));
+    try {
+      const wrong = join(dir, "wrong.json");
+      writeFileSync(wrong, text("dashboard.json").replace(/"legendFormat"/, '"legendFormatt"'));
+      expect(await complaintsOfGrafana(wrong)).toContain("legendFormatt");
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 
   it("the panels have numbers of their own, lie beside each other, and ask the chosen data source", () => {

@@ -37,8 +37,8 @@ test("other devices, files and tenants have links of their own", () => {
 test("what was taken for a link that could not be made is given back", () => {
   const links = new GivenLinks();
   links.take(file, 100);
-  links.giveBack(file, 100);
+  links.release(file, 100);
   expect([links.take(file, 100), links.take(file, 1)]).toEqual([true, false]);
-  links.giveBack({ ...file, key: "1/unknown" }, 100);
+  links.release({ ...file, key: "1/unknown" }, 100);
   expect(links.take({ ...file, key: "1/unknown" }, 101)).toBe(false);
 });

@@ -37,8 +37,8 @@ export class GivenLinks {
     return true;
   }
 
-  /** Gives bytes back, because there was no link after all. */
-  giveBack(link: LinkFor, bytes: number): void {
+  /** The opposite of `take`, where there was no link after all. */
+  release(link: LinkFor, bytes: number): void {
     const given = this.#given.get(nameOf(link));
     if (given !== undefined) given.bytes = Math.max(0, given.bytes - bytes);
   }

@@ -10,7 +10,7 @@ export interface RedirectDeps {
   /** A link is good for so many seconds. */
   readonly linkSeconds: number;
   /** The links that devices have got already. */
-  readonly given: Pick<GivenLinks, "take" | "giveBack">;
+  readonly given: Pick<GivenLinks, "take" | "release">;
   /** Called with the bytes that the link is good for: nobody tells how many of them are fetched. */
   readonly sent: (bytes: number) => void;
 }
@@ -55,7 +55,7 @@ export async function redirectToBucket(
     const contentType = "application/octet-stream";
     location = await link(key, { seconds: deps.linkSeconds, range, contentType, contentDisposition: contentDisposition(filename) });
   } catch (error) {
-    deps.given.giveBack(wanted, bytes);
+    deps.given.release(wanted, bytes);
     throw error;
   }
   deps.sent(bytes);

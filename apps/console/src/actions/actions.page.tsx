@@ -8,10 +8,10 @@ import { DeviceLink } from "../devices/columns.tsx";
 import devices from "../devices/devices.module.css";
 import { actionFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, states, actions as t } from "../text/en.ts";
-import { Button } from "../ui/button.tsx";
+import { commands, filters, actions as t } from "../text/en.ts";
 import { Segments } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ActionStatus } from "../ui/status.tsx";
@@ -67,21 +67,24 @@ function OfRollout({ row: { rollout, rolloutName } }: { row: Row }) {
   );
 }
 
+/** They are counted no further than people look. */
+const counts = 100_000;
+const counted = (q?: string) => ask(r.actions.list, { query: { q, limit: 1, total: `atMost:${counts}` } });
+
 /** The updates of all devices. */
 export function ActionsPage() {
   const { q, sort } = route.useSearch();
   const navigate = route.useNavigate();
   const pollMs = usePollMs(10_000);
-  // They are counted no further than people look.
   const total = useQuery({
-    ...ask(r.actions.list, { query: { q, limit: 1, total: "atMost:100000" } }),
+    ...counted(q),
     refetchInterval: pollMs,
     placeholderData: keepPreviousData,
   });
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query === "" ? undefined : query }) });
   const matches = total.data?.total;
   return (
-    <Page fill title={t.title}>
+    <Page fill title={t.title} api={{ row: r.actions.list, query: { q, sort }, command: commands.list("action", { q, sort }) }}>
       <div className={devices["tools"]}>
         <FilterBox
           label={t.filter}
@@ -101,9 +104,7 @@ export function ActionsPage() {
         (q === undefined ? (
           <Empty title={t.emptyTitle} text={t.emptyText} icon={ArrowDownToLine} />
         ) : (
-          <Empty title={states.nothingMatches} icon={ArrowDownToLine}>
-            <Button onClick={() => apply(undefined)}>{states.clearFilter}</Button>
-          </Empty>
+          <NothingMatches all={counted()} atMost={counts} clear={() => apply(undefined)} icon={ArrowDownToLine} />
         ))}
       {matches !== undefined && matches > 0 && (
         <Grid

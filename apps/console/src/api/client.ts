@@ -61,6 +61,15 @@ export function askSeen<T extends RouteRow>(row: T, options: CallOptions<T>): As
   };
 }
 
+/** The query of an operation with the tag of what it answers, for what is edited in its place; events and changes find it as they do that of `ask`. */
+export function askTagged<T extends RouteRow>(row: T): Asked<Tagged<ResponseOf<T>>> {
+  const [feature, operation] = row.id.split(".");
+  return {
+    queryKey: [feature, operation, "tagged"],
+    queryFn: async ({ signal }) => (await tagged(row, { signal })) as Tagged<ResponseOf<T>>,
+  };
+}
+
 /** Calls an operation that changes something. */
 export function change<T extends RouteRow>(row: T, ...options: object extends CallOptions<T> ? [CallOptions<T>?] : [CallOptions<T>]) {
   return call(row, options[0] ?? {}) as Promise<ResponseOf<T>>;

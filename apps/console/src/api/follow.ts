@@ -79,12 +79,19 @@ export function startLive(ending: AbortSignal): void {
       leaving = setTimeout(() => turn?.abort(), keptHiddenMs);
       return;
     }
-    if (turn === undefined || turn.signal.aborted) begin();
+    if (navigator.onLine && (turn === undefined || turn.signal.aborted)) begin();
     channel.postMessage({ asks: true });
     ring([]);
   };
+  // Without a network the stream brings nothing, though its connection may look open for a while.
+  const onOffline = () => {
+    turn?.abort();
+    become("polling");
+  };
   channel.onmessage = ({ data }) => hear(data as Message);
   document.addEventListener("visibilitychange", onVisibility, { signal: ending });
+  addEventListener("offline", onOffline, { signal: ending });
+  addEventListener("online", onVisibility, { signal: ending });
   ending.addEventListener("abort", () => channel.close(), { once: true });
   channel.postMessage({ asks: true });
   if (!document.hidden) begin();

@@ -46,18 +46,19 @@ function Waiting() {
     const again = () => void Promise.all([rollouts.refetch(), mayAssignments ? assignments.refetch() : undefined]);
     return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={again} />;
   }
-  const others = assignments.data ?? { content: [], total: 0 };
-  if (rollouts.data.total + others.total === 0) return <Empty title={t.emptyTitle} text={t.emptyText} icon={CircleCheckBig} />;
+  const others = assignments.data?.content ?? [];
+  const [ofRollouts, ofOthers] = [rollouts.data.total ?? 0, assignments.data?.total ?? 0];
+  if (ofRollouts + ofOthers === 0) return <Empty title={t.emptyTitle} text={t.emptyText} icon={CircleCheckBig} />;
   return (
     <>
       {rollouts.data.content.map((rollout) => (
         <RolloutCard key={rollout.id} rollout={rollout} />
       ))}
-      {rollouts.data.total > shown && <p className="muted">{t.moreRollouts(rollouts.data.total - shown)}</p>}
-      {others.content.map((assignment) => (
+      {ofRollouts > shown && <p className="muted">{t.moreRollouts(ofRollouts - shown)}</p>}
+      {others.map((assignment) => (
         <AssignmentCard key={assignment.id} assignment={assignment} />
       ))}
-      {others.total > shown && <p className="muted">{t.moreAssignments(others.total - shown)}</p>}
+      {ofOthers > shown && <p className="muted">{t.moreAssignments(ofOthers - shown)}</p>}
     </>
   );
 }
@@ -111,6 +112,7 @@ const groupsShown = 50;
 function GroupTable({ rolloutId }: { rolloutId: number }) {
   const { data, error, refetch } = useQuery(ask(r.rollouts.listGroups, { params: { rolloutId }, query: { limit: groupsShown } }));
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
+  const more = (data.total ?? 0) - groupsShown;
   return (
     <table className={device["table"]}>
       <thead>
@@ -130,9 +132,9 @@ function GroupTable({ rolloutId }: { rolloutId: number }) {
             <td className="num">{t.percent(group.errorCondition.expression)}</td>
           </tr>
         ))}
-        {data.total > groupsShown && (
+        {more > 0 && (
           <tr>
-            <td colSpan={4}>{t.more(data.total - groupsShown)}</td>
+            <td colSpan={4}>{t.more(more)}</td>
           </tr>
         )}
       </tbody>

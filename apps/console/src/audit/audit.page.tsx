@@ -7,10 +7,11 @@ import { useState } from "react";
 import { ask, change, r, server } from "../api/client.ts";
 import devices from "../devices/devices.module.css";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, states, audit as t } from "../text/en.ts";
+import { commands, filters, audit as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { moment } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Facts, Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
@@ -41,12 +42,16 @@ function Result({ row: { result, times } }: { row: AuditEntryView }) {
   return <Mark tone={tone} sign={sign} word={times > 1 ? `${word} · ${t.times(times)}` : word} />;
 }
 
+/** Entries are counted no further than people look. */
+const counts = 100_000;
+const counted = (q?: string) => ask(r.audit.list, { query: { q, limit: 1, total: `atMost:${counts}` } });
+
 /** Who did what: every changing call and every failed sign-in, the newest first. */
 export function AuditPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const [entry, setEntry] = useState<AuditEntryView>();
-  const total = useQuery({ ...ask(r.audit.list, { query: { q, limit: 1, total: "atMost:100000" } }), placeholderData: keepPreviousData });
+  const total = useQuery({ ...counted(q), placeholderData: keepPreviousData });
   const apply = (query: string | undefined) => void navigate({ search: { q: query } });
   const matches = total.data?.total;
   const verify = () => {
@@ -57,6 +62,7 @@ export function AuditPage() {
     <Page
       fill
       title={t.title}
+      api={{ row: r.audit.list, query: { q }, command: commands.list("audit", { q }) }}
       actions={
         <>
           <Button onClick={verify}>
@@ -84,7 +90,10 @@ export function AuditPage() {
       </div>
       {matches === undefined &&
         (total.error === null ? <Skeleton lines={10} /> : <Failure error={total.error} retry={() => void total.refetch()} />)}
-      {matches === 0 && <Empty title={q === undefined ? t.emptyTitle : states.nothingMatches} icon={ScrollText} />}
+      {matches === 0 && q === undefined && <Empty title={t.emptyTitle} icon={ScrollText} />}
+      {matches === 0 && q !== undefined && (
+        <NothingMatches all={counted()} atMost={counts} clear={() => apply(undefined)} icon={ScrollText} />
+      )}
       {matches !== undefined && matches > 0 && (
         <Grid
           label={t.title}

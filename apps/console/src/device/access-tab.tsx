@@ -8,7 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { copyText } from "../ui/copy.tsx";
 import { Card } from "../ui/page.tsx";
-import { Failure, Skeleton } from "../ui/states.tsx";
+import { Failure, Note, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
 import { toast, toastFailure } from "../ui/toast.tsx";
 import style from "./device.module.css";
@@ -20,6 +20,27 @@ export function AccessTab({ target }: { target: TargetView }) {
       <Token target={target} />
       {target.autoConfirmActive !== undefined && <AutoConfirm targetId={target.controllerId} />}
     </div>
+  );
+}
+
+const tokenSetting = { key: "authentication.targettoken.enabled" } as const;
+
+/** Says that devices may not sign in with tokens of their own, as it is in a new tenant, and lets them. */
+function TokensOff() {
+  const mayRead = useLacking(r.configs.get) === undefined;
+  const lacking = useLacking(r.configs.put);
+  const { data } = useQuery({ ...ask(r.configs.get, { params: tokenSetting }), enabled: mayRead });
+  if (data?.value !== false) return null;
+  const turnOn = () => {
+    change(r.configs.put, { params: tokenSetting, body: { value: true } }).then(() => invalidate("configs"), toastFailure);
+  };
+  return (
+    <Note tone="warn">
+      <p>{t.tokensOff(tokenSetting.key)}</p>
+      <Button small why={lacking && states.missing(lacking)} onClick={turnOn}>
+        {t.tokensOn}
+      </Button>
+    </Note>
   );
 }
 
@@ -37,6 +58,7 @@ function Token({ target }: { target: TargetView }) {
   return (
     <Card title={t.token}>
       <div className={style["stack"]}>
+        <TokensOff />
         <p className="muted">{token === undefined ? t.tokenHidden : t.tokenText}</p>
         <div className={style["buttons"]}>
           {token !== undefined && <Button onClick={() => copyText(token)}>{t.tokenCopy}</Button>}

@@ -7,7 +7,7 @@ import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { AssignDialog } from "../devices/chosen.tsx";
-import { devices, states, device as t } from "../text/en.ts";
+import { commands, devices, states, device as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Page } from "../ui/page.tsx";
@@ -43,6 +43,7 @@ export function DevicePage() {
   return (
     <Page
       title={data.name}
+      api={{ row: r.targets.get, params: { targetId }, command: commands.of("target", "get", targetId) }}
       trail={
         <Link to="/devices" search={{}}>
           {devices.title}

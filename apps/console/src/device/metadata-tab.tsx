@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { StickyNote } from "lucide-react";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { states, device as t } from "../text/en.ts";
+import { common, states, device as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
@@ -15,8 +16,10 @@ import style from "./device.module.css";
 /** Notes of people and programs about a device. */
 export function MetadataTab({ targetId }: { targetId: string }) {
   const [adding, setAdding] = useState(false);
+  const [editing, setEditing] = useState<string>();
   const { data, error, refetch } = useQuery(ask(r.targets.listMetadata, { params: { targetId }, query: { limit: 500, sort: "key:ASC" } }));
   const lacking = useLacking(r.targets.createMetadata);
+  const lacksUpdate = useLacking(r.targets.updateMetadata);
   const button = (
     <Button small why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
       {t.metadataAdd}
@@ -34,7 +37,7 @@ export function MetadataTab({ targetId }: { targetId: string }) {
               <th>{t.key}</th>
               <th>{t.value}</th>
               <th>
-                <span className="hidden">{t.delete}</span>
+                <span className="hidden">{common.actions}</span>
               </th>
             </tr>
           </thead>
@@ -44,6 +47,15 @@ export function MetadataTab({ targetId }: { targetId: string }) {
                 <td className="mono">{key}</td>
                 <td>{value}</td>
                 <td>
+                  <Button
+                    small
+                    look="ghost"
+                    aria-label={`${common.edit}: ${key}`}
+                    why={lacksUpdate && states.missing(lacksUpdate)}
+                    onClick={() => setEditing(key)}
+                  >
+                    {common.edit}
+                  </Button>
                   <Remove targetId={targetId} metadataKey={key} />
                 </td>
               </tr>
@@ -52,6 +64,7 @@ export function MetadataTab({ targetId }: { targetId: string }) {
         </table>
       )}
       {adding && <Add targetId={targetId} close={() => setAdding(false)} />}
+      {editing !== undefined && <Edit targetId={targetId} metadataKey={editing} close={() => setEditing(undefined)} />}
     </Card>
   );
 }
@@ -87,6 +100,40 @@ function Add({ targetId, close }: { targetId: string; close: () => void }) {
     <FormDialog open close={close} title={t.metadataAdd} button={t.save} why={key.trim() === "" ? t.key : undefined} run={run}>
       <Field label={t.key} value={key} onChange={setKey} maxLength={128} autoFocus />
       <Field label={t.value} value={value} onChange={setValue} maxLength={4000} lines />
+    </FormDialog>
+  );
+}
+
+interface EditProps {
+  readonly targetId: string;
+  readonly metadataKey: string;
+  readonly close: () => void;
+}
+
+function Edit(props: EditProps) {
+  const { targetId, metadataKey, close } = props;
+  const asked = askSeen(r.targets.getMetadata, { params: { targetId, metadataKey } });
+  return (
+    <Reading asked={asked} title={t.metadataEdit(metadataKey)} close={close}>
+      {(seen) => <EditForm {...props} seen={seen} />}
+    </Reading>
+  );
+}
+
+function EditForm({
+  targetId,
+  metadataKey,
+  close,
+  seen: { body, tag, again },
+}: EditProps & { seen: Seen<{ readonly value?: string | undefined }> }) {
+  const { value, edit, changed, nothing } = useEdits({ value: body.value ?? "" });
+  const run = async () => {
+    await change(r.targets.updateMetadata, { params: { targetId, metadataKey }, body: changed, ifMatch: tag });
+    await invalidate("targets");
+  };
+  return (
+    <FormDialog open close={close} title={t.metadataEdit(metadataKey)} button={t.save} why={nothing} run={run} again={again}>
+      <Field label={t.value} value={value.value} onChange={(next) => edit({ value: next })} maxLength={4000} lines autoFocus />
     </FormDialog>
   );
 }

@@ -4,14 +4,15 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Download, MonitorSmartphone, Plus } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { ask, r, server } from "../api/client.ts";
-import { usePollMs } from "../api/live.ts";
+import { useLiveMode, usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { targetFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { filters, states, devices as t } from "../text/en.ts";
+import { commands, filters, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
@@ -19,6 +20,7 @@ import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
 import { columnsOf, columnsText } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
+import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
@@ -26,7 +28,7 @@ const route = getRouteApi("/in/devices");
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
 export function DevicesPage() {
-  const { q, cols } = route.useSearch();
+  const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.targets.create);
@@ -37,6 +39,7 @@ export function DevicesPage() {
     <Page
       fill
       title={t.title}
+      api={{ row: r.targets.list, query: { q, sort }, command: commands.list("target", { q, sort }) }}
       beside={total.data !== undefined && <span className="muted num">{count(total.data)}</span>}
       actions={
         <>
@@ -65,6 +68,7 @@ export function DevicesPage() {
           onChange={(columns) => void navigate({ search: (old) => ({ ...old, cols: columnsText(columns) }) })}
         />
       </div>
+      <Scoped />
       <Facets q={q} onApply={apply} />
       <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} />
       <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
@@ -72,12 +76,13 @@ export function DevicesPage() {
   );
 }
 
-/** The number of matches is counted by itself: pages then need no count. */
+/** The number of matches is counted by itself: pages then need no count. A count costs more than a page, so it is seldom where the server tells of changes. */
 function useTotal(q: string | undefined) {
+  const live = useLiveMode() === "live";
   return useQuery({
     ...ask(r.targets.list, { query: { q, limit: 1 } }),
     select: (page) => page.total ?? 0,
-    refetchInterval: usePollMs(30_000),
+    refetchInterval: live ? 30_000 : 6_000,
     placeholderData: keepPreviousData,
   });
 }
@@ -92,11 +97,7 @@ function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear
   if (total.data === undefined)
     return total.error === null ? <Skeleton lines={12} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
   if (total.data === 0 && q !== undefined) {
-    return (
-      <Empty title={states.nothingMatches} icon={MonitorSmartphone}>
-        <Button onClick={clear}>{states.clearFilter}</Button>
-      </Empty>
-    );
+    return <NothingMatches all={ask(r.targets.list, { query: { limit: 1 } })} clear={clear} icon={MonitorSmartphone} />;
   }
   if (total.data === 0) {
     return (

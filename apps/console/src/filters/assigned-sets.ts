@@ -8,7 +8,7 @@ export interface SetName {
 
 interface PageOf<Row> {
   readonly content: readonly Row[];
-  readonly total: number;
+  readonly total?: number | undefined;
 }
 
 /** Rows with the names of the sets that they assign: one more request for a page of rows. Whoever may not read sets gets rows without. */

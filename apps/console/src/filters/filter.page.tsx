@@ -5,7 +5,8 @@ import { useState } from "react";
 import { ask, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, savedFilters as t } from "../text/en.ts";
+import { NewRollout } from "../rollout/new-rollout.tsx";
+import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { ListBar } from "../ui/listing.tsx";
@@ -44,6 +45,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
   return (
     <Page
       title={name}
+      api={{ row: r.targetFilters.get, params: { filterId: id }, command: commands.of("filter", "get", String(id)) }}
       trail={
         <Link to="/auto-assign" search={{}}>
           {t.title}
@@ -72,9 +74,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
           <Link to="/devices" search={{ q: query }} className={buttonClass()}>
             {t.show}
           </Link>
-          <Link to="/rollouts/new" search={{ q: query }} className={buttonClass()}>
-            {t.rollout}
-          </Link>
+          <NewRollout with={{ q: query }}>{t.rollout}</NewRollout>
         </ListBar>
       </Card>
       <Assignment filter={filter} />

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, savedFilters as t } from "../text/en.ts";
+import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
@@ -32,6 +32,11 @@ export function FiltersPage() {
   return (
     <Page
       title={t.title}
+      api={
+        tab === "assignments"
+          ? { row: r.autoAssignments.list, command: commands.list("autoassign", {}) }
+          : { row: r.targetFilters.list, command: commands.list("filter", {}) }
+      }
       actions={
         <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
           <Plus size={14} aria-hidden />
@@ -117,9 +122,9 @@ function Filters({ add }: { add: () => void }) {
     <Listing
       label={t.tabs.filters}
       columns={filterColumns}
-      rows={(offset, limit) =>
+      rows={(offset, limit, sought) =>
         withSets(
-          ask(r.targetFilters.list, { query: { q, sort: sort ?? "name:ASC", offset, limit } }),
+          ask(r.targetFilters.list, { query: { q: sought, sort: sort ?? "name:ASC", offset, limit } }),
           (row) => row.autoAssignDistributionSet,
           readable,
         )
@@ -127,6 +132,7 @@ function Filters({ add }: { add: () => void }) {
       sort={sort}
       onSort={onSort}
       pollMs={pollMs}
+      q={q}
       clear={clear}
       open={({ id }) => void navigate({ to: "/filters/$filterId", params: { filterId: String(id) } })}
       empty={
@@ -163,10 +169,11 @@ function Assignments() {
       label={t.tabs.assignments}
       columns={assignmentColumns}
       rowHeight={56}
-      rows={(offset, limit) =>
-        withSets(ask(r.autoAssignments.list, { query: { q, offset, limit } }), (row) => row.distributionSetId, readable)
+      rows={(offset, limit, sought) =>
+        withSets(ask(r.autoAssignments.list, { query: { q: sought, offset, limit } }), (row) => row.distributionSetId, readable)
       }
       pollMs={pollMs}
+      q={q}
       clear={clear}
       empty={<Empty title={t.assignmentsEmpty} text={t.assignmentsText} />}
     />

@@ -6,8 +6,10 @@ import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { conditionOf } from "../devices/devices.state.ts";
-import { reasonText, overview as t } from "../text/en.ts";
-import { buttonClass } from "../ui/button.tsx";
+import { Scoped } from "../devices/scoped.tsx";
+import { NewRollout } from "../rollout/new-rollout.tsx";
+import { reasonText, states, overview as t } from "../text/en.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
 import { percent } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
 import { Empty, Failure, Note, Skeleton } from "../ui/states.tsx";
@@ -31,6 +33,7 @@ export function OverviewPage() {
   const list = rollouts.data?.content ?? [];
   return (
     <Page title={t.title}>
+      <Scoped />
       <div className={style["columns"]}>
         <div className={style["stack"]}>
           <Needs rollouts={mayRollouts ? rollouts : undefined} />
@@ -107,8 +110,14 @@ function Needs({ rollouts: asked }: { rollouts: Answered<{ content: RolloutView[
   return (
     <Card title={t.needsYou} plain>
       {failed !== undefined && (
-        <Note tone="warn">
-          {t.notAll} {problemOf(failed.error).text}
+        <Note tone="warn" alert>
+          <p>
+            {t.notAll} {problemOf(failed.error).text}
+          </p>
+          <p className="muted mono">{states.request(problemOf(failed.error).requestId ?? "–")}</p>
+          <Button small onClick={() => void failed.refetch()}>
+            {states.retry}
+          </Button>
         </Note>
       )}
       <ul>
@@ -163,10 +172,7 @@ function Running({ rollouts }: { rollouts: readonly RolloutView[] }) {
     <Card title={t.running} plain>
       {rollouts.length === 0 && (
         <p className={`${style["need"]} muted`}>
-          {t.noneRunning}{" "}
-          <Link to="/rollouts/new" search={{}}>
-            {t.newRollout}
-          </Link>
+          {t.noneRunning} <NewRollout>{t.newRollout}</NewRollout>
         </p>
       )}
       {rollouts.map(({ id, name, totalTargetsPerStatus: totals, totalTargets }) => (

@@ -1,18 +1,19 @@
 import type { ActionView, RolloutGroupView, TargetView } from "@harrier/contracts";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { MonitorCheck } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { DeviceLink, deviceColumns, Poll } from "../devices/columns.tsx";
 import { rollout as t } from "../text/en.ts";
-import { Choice } from "../ui/field.tsx";
+import { Choice, Segments } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
 import { Card } from "../ui/page.tsx";
-import { Empty, Skeleton } from "../ui/states.tsx";
+import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import style from "./rollout.module.css";
-import { silentQuery } from "./rollout.state.ts";
+import { silences, silentQuery } from "./rollout.state.ts";
 
 interface GroupDevicesProps {
   readonly rolloutId: string;
@@ -69,29 +70,62 @@ const actionColumns: readonly Column<Row>[] = [
   { id: "at", head: t.at, width: "120px", cell: (row) => <Time at={row.lastModifiedAt} /> },
 ];
 
-/** The devices with an open update that should have polled by now. */
-export function Silent({ rolloutId, total }: { rolloutId: string; total: number }) {
-  const navigate = useNavigate();
-  const pollMs = usePollMs(15_000);
-  if (total === 0) {
-    return (
-      <Card>
-        <Empty title={t.silentEmpty} text={t.silentEmptyText} icon={MonitorCheck} />
-      </Card>
-    );
-  }
+/** No list of silent ones is counted further. */
+export const mostSilent = 10_000;
+
+interface SilentProps {
+  readonly rolloutId: string;
+  /** Why nothing is heard of them; undefined for any reason. */
+  readonly why: string | undefined;
+  readonly onWhy: (why: string | undefined) => void;
+}
+
+/** The devices with an open update of which nothing is heard: within the limits of the safety policy, since they should have polled, or ever. */
+export function Silent({ rolloutId, why, onWhy }: SilentProps) {
+  const q = silentQuery(rolloutId, why);
+  const { data, error, refetch } = useQuery({
+    ...ask(r.actions.list, { query: { q, limit: 1, total: `atMost:${mostSilent}` } }),
+    refetchInterval: usePollMs(15_000),
+    placeholderData: keepPreviousData,
+  });
+  if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
   return (
     <div className={style["list"]}>
-      <Grid
-        label={t.tabs.silent}
-        total={total}
-        columns={actionColumns}
-        page={(index) => ({
-          ...ask(r.actions.list, { query: { q: silentQuery(rolloutId), offset: index * pageSize, limit: pageSize, total: "none" } }),
-          refetchInterval: pollMs,
-        })}
-        open={({ target: { controllerId } }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
-      />
+      <div>
+        <Segments
+          label={t.silenceLabel}
+          value={why ?? ""}
+          onChange={(next) => onWhy(next === "" ? undefined : next)}
+          options={[
+            { value: "", label: t.silences["all"] ?? "" },
+            ...Object.keys(silences).map((value) => ({ value, label: t.silences[value] ?? value })),
+          ]}
+        />
+      </div>
+      {data.total === 0 ? (
+        <Card>
+          <Empty title={t.silentEmpty} text={t.silentTexts[why ?? "all"]} icon={MonitorCheck} />
+        </Card>
+      ) : (
+        <SilentRows q={q} total={data.total ?? 0} />
+      )}
     </div>
+  );
+}
+
+function SilentRows({ q, total }: { q: string; total: number }) {
+  const navigate = useNavigate();
+  const pollMs = usePollMs(15_000);
+  return (
+    <Grid
+      label={t.tabs.silent}
+      total={total}
+      columns={actionColumns}
+      page={(index) => ({
+        ...ask(r.actions.list, { query: { q, offset: index * pageSize, limit: pageSize, total: "none" } }),
+        refetchInterval: pollMs,
+      })}
+      open={({ target: { controllerId } }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
+    />
   );
 }

@@ -8,7 +8,9 @@ import { count } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { Counted } from "./counted.tsx";
 import style from "./rollout.module.css";
+import { failureQuery } from "./rollout.state.ts";
 
 /** So many devices of a kind of failure are named. */
 const named = 3;
@@ -43,7 +45,9 @@ export function Failures({ rolloutId }: { rolloutId: string }) {
           <tbody>
             {data.content.map((kind) => (
               <tr key={`${kind.code}-${kind.message}`}>
-                <td className="num">{count(kind.count)}</td>
+                <td className="num">
+                  <Counted q={failureQuery(rolloutId, kind, data.content)}>{count(kind.count)}</Counted>
+                </td>
                 <td className="mono">{kind.code ?? "–"}</td>
                 <td>{kind.others ? t.others : (kind.message ?? <span className="muted">{t.noMessage}</span>)}</td>
                 <td className="muted">

@@ -5,7 +5,8 @@ import { lazy, type ReactNode, Suspense } from "react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
-import { reasonText, rollouts, rollout as t } from "../text/en.ts";
+import { commands, reasonText, rollouts, rollout as t } from "../text/en.ts";
+import type { ApiText } from "../ui/api-text.tsx";
 import { Page } from "../ui/page.tsx";
 import { Failure, Note, Skeleton } from "../ui/states.tsx";
 import { RolloutStatus } from "../ui/status.tsx";
@@ -25,6 +26,7 @@ const route = getRouteApi("/in/rollouts/$rolloutId");
 /** One rollout: how far it is, what stopped it, and what to do. */
 export function RolloutPage() {
   const { rolloutId } = route.useParams();
+  const { tab, silence } = route.useSearch();
   const fast = usePollMs(2_000);
   const params = { rolloutId };
   const { data, error, refetch } = useQuery({
@@ -41,6 +43,7 @@ export function RolloutPage() {
   return (
     <Page
       title={data.name}
+      api={apiOf(rolloutId, tab, silence)}
       trail={
         <Link to="/rollouts" search={{}}>
           {rollouts.title}
@@ -57,6 +60,26 @@ export function RolloutPage() {
   );
 }
 
+/** What a tab shows, as an operation and as a command. */
+function apiOf(rolloutId: string, tab: string | undefined, silence: string | undefined): ApiText {
+  const params = { rolloutId };
+  const command = (verb: string) => commands.of("rollout", verb, rolloutId);
+  const q = silentQuery(rolloutId, silence);
+  switch (tab) {
+    case "failures":
+      return { row: r.rollouts.failures, params, command: command("failures") };
+    case "silent":
+      return { row: r.actions.list, query: { q }, command: commands.list("action", { q }) };
+    case "timeline":
+      return { row: r.rollouts.timeline, params, command: command("timeline") };
+    case undefined:
+    case "groups":
+      return { row: r.rollouts.listGroups, params, query: { representation: "full" }, command: command("watch") };
+    default:
+      return { row: r.rollouts.get, params, command: command("get") };
+  }
+}
+
 type Asked<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
 
 /** What a tab shows of something that is asked for: its skeleton, why it failed, or itself. */
@@ -66,7 +89,7 @@ function awaited<T>({ data, error, refetch }: Asked<T>, show: (data: T) => React
 }
 
 function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: Asked<{ content: RolloutGroupView[] }> }) {
-  const { tab = "groups", group } = route.useSearch();
+  const { tab = "groups", group, silence } = route.useSearch();
   const { rolloutId } = route.useParams();
   const navigate = route.useNavigate();
   const mayDevices = useLacking(r.rollouts.failures) === undefined;
@@ -75,14 +98,15 @@ function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: Asked<
     enabled: mayDevices,
     refetchInterval: usePollMs(15_000),
   });
-  const go = (search: { tab?: string | undefined; group?: string | undefined }) => void navigate({ search, replace: true });
+  const go = (search: { tab?: string | undefined; group?: string | undefined; silence?: string | undefined }) =>
+    void navigate({ search, replace: true });
   const about = [
     { id: "failures", label: t.tabs.failures, badge: rollout.totalTargetsPerStatus?.error, body: <Failures rolloutId={rolloutId} /> },
     {
       id: "silent",
       label: t.tabs.silent,
       badge: silent.data?.total,
-      body: awaited(silent, ({ total = 0 }) => <Silent rolloutId={rolloutId} total={total} />),
+      body: <Silent rolloutId={rolloutId} why={silence} onWhy={(why) => go({ tab: "silent", silence: why })} />,
     },
     {
       id: "devices",
@@ -93,7 +117,7 @@ function RolloutTabs({ rollout, groups }: { rollout: RolloutView; groups: Asked<
     },
   ];
   const tabs = [
-    { id: "groups", label: t.tabs.groups, body: awaited(groups, ({ content }) => <Groups groups={content} />) },
+    { id: "groups", label: t.tabs.groups, body: awaited(groups, ({ content }) => <Groups groups={content} type={rollout.type} />) },
     ...(mayDevices ? about : []),
     { id: "timeline", label: t.tabs.timeline, body: <Timeline rolloutId={rolloutId} moving={isMoving(rollout.status)} /> },
     { id: "definition", label: t.tabs.definition, body: <Definition rollout={rollout} /> },

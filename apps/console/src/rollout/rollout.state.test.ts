@@ -1,5 +1,16 @@
 import { expect, test } from "vitest";
-import { counts, offeredSteps, pace, refusedStep, type Step } from "./rollout.state.ts";
+import { bucketOrder } from "../ui/signs.ts";
+import {
+  bucketCondition,
+  counts,
+  failureQuery,
+  offeredSteps,
+  pace,
+  refusedStep,
+  type Step,
+  silences,
+  silentQuery,
+} from "./rollout.state.ts";
 
 const statuses = [
   "creating",
@@ -64,4 +75,28 @@ test("the pace is that of the last ten minutes", () => {
   expect(pace(points, 120_000, 80)).toEqual({ perMinute: 10, leftMs: 480_000 });
   expect(pace(points, 120_000, 0)).toBeUndefined();
   expect(pace(points.slice(0, 1), 120_000, 80)).toBeUndefined();
+});
+
+test("silent is who is so by the policy, by its polls, or since ever", () => {
+  expect(silentQuery("5", "limits")).toBe("rollout.id==5;active==true;silent==true");
+  expect(silentQuery("5")).toBe(`rollout.id==5;active==true;(${Object.values(silences).join(",")})`);
+  expect(silentQuery("5", "nonsense")).toBe(silentQuery("5"));
+});
+
+test("every number but that of the devices without an update leads to a query", () => {
+  expect(bucketOrder.filter((bucket) => bucketCondition(bucket, "forced") === undefined)).toEqual(["notstarted"]);
+  expect(bucketCondition("finished", "downloadonly")).toContain("downloaded");
+  expect(bucketCondition("running", "downloadonly")).not.toContain("downloaded");
+});
+
+test("a kind of failure has a query where its code tells it from the others", () => {
+  const kinds = [{ code: -5 }, { code: -19 }, { code: -19 }, {}, { code: 7, others: true }];
+  expect(kinds.map((kind) => failureQuery("5", kind, kinds))).toEqual([
+    "rollout.id==5;detailstatus==error;laststatuscode==-5",
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(failureQuery("5", {}, [{}])).toBe("rollout.id==5;detailstatus==error");
 });

@@ -1,4 +1,4 @@
-import type { Totals } from "../ui/signs.ts";
+import type { BucketName, Totals } from "../ui/signs.ts";
 
 export type Step = "start" | "pause" | "resume" | "next" | "stop" | "approve" | "deny" | "retry" | "delete";
 
@@ -96,6 +96,52 @@ export function pace(points: readonly Point[], now: number, left: number): { per
   return { perMinute, leftMs: (left / perMinute) * 60_000 };
 }
 
-/** The open updates of devices of a rollout that should have polled by now; the server puts the moment in. */
-export const silentQuery = (rolloutId: string): string =>
-  `rollout.id==${rolloutId};active==true;target.lastcontrollerrequestat=le=\${OVERDUE_TS}`;
+/** Why nothing is heard of a device with an open update; the words are `rollout.silences` of the same name. */
+export const silences = {
+  limits: "silent==true",
+  overdue: `target.lastcontrollerrequestat=le=\${OVERDUE_TS}`,
+  never: "target.lastcontrollerrequestat=is=null",
+} as const;
+
+/** The open updates of devices of a rollout of which nothing is heard, for any reason or for one; the server puts the moment in. */
+export function silentQuery(rolloutId: string, why?: string): string {
+  const one = Object.entries(silences).find(([name]) => name === why)?.[1];
+  return `rollout.id==${rolloutId};active==true;${one ?? `(${Object.values(silences).join(",")})`}`;
+}
+
+const inProgress = ["running", "retrieved", "warning", "download", "wait_for_confirmation", "canceling"];
+
+/** The condition of the updates that a bucket counts (contract rollouts.md §4.10); nothing names the devices that have none yet. */
+export function bucketCondition(bucket: BucketName, type: string): string | undefined {
+  const only = type === "downloadonly";
+  switch (bucket) {
+    case "finished":
+      return only ? "detailstatus=in=(finished,downloaded)" : "detailstatus==finished";
+    case "running":
+      return `detailstatus=in=(${[...inProgress, ...(only ? [] : ["downloaded"])].join(",")})`;
+    case "error":
+      return "detailstatus==error";
+    case "cancelled":
+      return "detailstatus==canceled";
+    case "scheduled":
+      return "detailstatus==scheduled";
+    case "notstarted":
+      return undefined;
+  }
+}
+
+/** The conditions of what a safety policy counts beside the status. */
+export const besideConditions = { silent: "silent==true", proving: "proof==proving", retrying: "stage==retryWait" } as const;
+
+interface KindOfFailure {
+  readonly code?: number | undefined;
+  readonly others?: boolean | undefined;
+}
+
+/** The query of the updates of one kind of failure; undefined where no query tells them from those of another kind. */
+export function failureQuery(rolloutId: string, kind: KindOfFailure, kinds: readonly KindOfFailure[]): string | undefined {
+  const all = `rollout.id==${rolloutId};detailstatus==error`;
+  if (kinds.length === 1) return all;
+  const alike = kinds.filter(({ code }) => code === kind.code).length;
+  return kind.code === undefined || kind.others || alike > 1 ? undefined : `${all};laststatuscode==${kind.code}`;
+}

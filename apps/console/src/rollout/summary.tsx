@@ -8,8 +8,9 @@ import { Card } from "../ui/page.tsx";
 import { bucketOrder } from "../ui/signs.ts";
 import { Bar } from "../ui/status.tsx";
 import { useNow } from "../ui/time.tsx";
+import { Beside, Counted } from "./counted.tsx";
 import style from "./rollout.module.css";
-import { counts, isMoving, pace } from "./rollout.state.ts";
+import { bucketCondition, counts, isMoving, pace } from "./rollout.state.ts";
 
 /** The whole rollout in one bar, with how fast it goes. */
 export function Summary({ rollout }: { rollout: RolloutView }) {
@@ -25,6 +26,8 @@ export function Summary({ rollout }: { rollout: RolloutView }) {
   if (totals === undefined) return null;
   const { done, total, waiting, running } = counts(totals);
   const speed = moving ? pace(progress.data?.points ?? [], now, waiting + running) : undefined;
+  const of = `rollout.id==${rollout.id}`;
+  const queryOf = (condition: string | undefined) => condition && `${of};${condition}`;
   return (
     <Card>
       <div className={style["summary"]}>
@@ -32,12 +35,15 @@ export function Summary({ rollout }: { rollout: RolloutView }) {
           {bucketOrder
             .filter((bucket) => totals[bucket] > 0)
             .map((bucket) => (
-              <span key={bucket} className={style["figure"]}>
-                <span className={style["dot"]} data-bucket={bucket} />
-                <b className="num">{count(totals[bucket])}</b>
-                {buckets[bucket]}
-              </span>
+              <Counted key={bucket} q={queryOf(bucketCondition(bucket, rollout.type))}>
+                <span className={style["figure"]}>
+                  <span className={style["dot"]} data-bucket={bucket} />
+                  <b className="num">{count(totals[bucket])}</b>
+                  {buckets[bucket]}
+                </span>
+              </Counted>
             ))}
+          <Beside counts={rollout.safetyCounts} of={of} />
           <span className={`${style["push"]} num`}>
             {t.ofTotal(done, total)}
             {speed !== undefined &&

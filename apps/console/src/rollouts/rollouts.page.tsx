@@ -4,11 +4,12 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus, Rocket } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
-import { reasonText, states, statusWords, rollouts as t } from "../text/en.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
+import { NewRollout } from "../rollout/new-rollout.tsx";
+import { commands, reasonText, statusWords, rollouts as t } from "../text/en.ts";
 import { Segments } from "../ui/field.tsx";
 import { count, percent } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Bar, RolloutStatus } from "../ui/status.tsx";
@@ -33,7 +34,7 @@ const columns: readonly Column<RolloutView>[] = [
 
 /** All rollouts, with why each is where it is. */
 export function RolloutsPage() {
-  const { q } = route.useSearch();
+  const { q, sort } = route.useSearch();
   const navigate = route.useNavigate();
   const status = /^status==(\w+)$/.exec(q ?? "")?.[1] ?? "";
   const total = useQuery({
@@ -46,12 +47,13 @@ export function RolloutsPage() {
     <Page
       fill
       title={t.title}
-      beside={total.data && <span className="muted num">{count(total.data.total)}</span>}
+      api={{ row: r.rollouts.list, query: { q, sort }, command: commands.list("rollout", { q, sort }) }}
+      beside={total.data && <span className="muted num">{count(total.data.total ?? 0)}</span>}
       actions={
-        <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
+        <NewRollout primary>
           <Plus size={14} aria-hidden />
           {t.new}
-        </Link>
+        </NewRollout>
       }
     >
       <div>
@@ -68,7 +70,11 @@ export function RolloutsPage() {
 }
 
 interface RowsProps {
-  readonly total: { readonly data: { readonly total: number } | undefined; readonly error: Error | null; readonly refetch: () => unknown };
+  readonly total: {
+    readonly data: { readonly total?: number | undefined } | undefined;
+    readonly error: Error | null;
+    readonly refetch: () => unknown;
+  };
   readonly clear: () => void;
 }
 
@@ -78,23 +84,20 @@ function Rows({ total, clear }: RowsProps) {
   const pollMs = usePollMs(5_000);
   if (total.data === undefined)
     return total.error === null ? <Skeleton lines={8} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
-  if (total.data.total === 0) {
+  const matches = total.data.total ?? 0;
+  if (matches === 0) {
     return q === undefined ? (
       <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand} icon={Rocket}>
-        <Link to="/rollouts/new" search={{}} className={buttonClass("primary")}>
-          {t.new}
-        </Link>
+        <NewRollout primary>{t.new}</NewRollout>
       </Empty>
     ) : (
-      <Empty title={states.nothingMatches} icon={Rocket}>
-        <Button onClick={clear}>{states.clearFilter}</Button>
-      </Empty>
+      <NothingMatches all={ask(r.rollouts.list, { query: { limit: 1 } })} clear={clear} icon={Rocket} />
     );
   }
   return (
     <Grid
       label={t.title}
-      total={total.data.total}
+      total={matches}
       columns={columns}
       rowHeight={64}
       sort={sort}

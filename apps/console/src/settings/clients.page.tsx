@@ -42,9 +42,12 @@ export function Clients() {
         label={t.columns.name}
         columns={columnsOf(setOpen)}
         rowHeight={52}
-        rows={(offset, limit) => ask(r.oauth2Clients.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit } })}
+        rows={(offset, limit, sought) =>
+          ask(r.oauth2Clients.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit } })
+        }
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.text} command="harrier client create" />}
       />

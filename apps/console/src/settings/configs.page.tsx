@@ -1,16 +1,16 @@
 import type { ConfigSchemaView, ConfigView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ask, askTagged, change, r, type Tagged } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, states, settings as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm, useRun } from "../ui/confirm.tsx";
+import { Confirm, Outcome, useRun } from "../ui/confirm.tsx";
 import { Check, Field } from "../ui/field.tsx";
 import { moment } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
-import { Failure, Refusal, Skeleton } from "../ui/states.tsx";
+import { Failure, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { changesOf, partOf, readValue, type Value } from "./configs.state.ts";
 import style from "./settings.module.css";
@@ -18,17 +18,30 @@ import style from "./settings.module.css";
 /** The settings of one part, by the schema that the server tells. */
 export function Configs({ part }: { part: string }) {
   const schema = useQuery({ ...ask(r.configs.schema), staleTime: 600_000 });
-  const values = useQuery(ask(r.configs.list));
+  const values = useQuery(askTagged(r.configs.list));
   const failed = schema.error ?? values.error;
   const again = () => void Promise.all([schema.refetch(), values.refetch()]);
   if (schema.data === undefined || values.data === undefined)
     return failed === null ? <Skeleton lines={8} /> : <Failure error={failed} retry={again} />;
-  return <Form key={part} rows={schema.data.filter((row) => partOf(row) === part)} known={values.data} />;
+  const rows = schema.data.filter((row) => partOf(row) === part);
+  const read = async () => (await values.refetch({ throwOnError: true })).data;
+  return <Form key={part} rows={rows} now={values.data} read={read} />;
 }
 
 type Texts = Readonly<Record<string, string>>;
+type Known = Tagged<Readonly<Record<string, ConfigView>>>;
 
-function Form({ rows, known }: { rows: readonly ConfigSchemaView[]; known: Readonly<Record<string, ConfigView>> }) {
+interface FormProps {
+  readonly rows: readonly ConfigSchemaView[];
+  /** The settings as they are now. */
+  readonly now: Known;
+  readonly read: () => Promise<Known | undefined>;
+}
+
+function Form({ rows, now, read: readAgain }: FormProps) {
+  // What others change while somebody types is shown when it is asked for: what is sent is what was seen.
+  const [held, setHeld] = useState<Known>();
+  const { body: known, tag } = held ?? now;
   const [texts, setTexts] = useState<Texts>({});
   const [flags, setFlags] = useState<Readonly<Record<string, boolean>>>({});
   const lacking = useLacking(r.configs.putMany);
@@ -40,14 +53,17 @@ function Form({ rows, known }: { rows: readonly ConfigSchemaView[]; known: Reado
   const undo = () => {
     setTexts({});
     setFlags({});
+    setHeld(undefined);
+    runs.reset();
   };
   const run = async () => {
-    await change(r.configs.putMany, { body: changes });
+    await change(r.configs.putMany, { body: changes, ifMatch: tag });
     await invalidate("configs");
     undo();
     toast(t.saved);
   };
-  const { busy, error, start } = useRun(run, () => undefined);
+  const runs = useRun(run, () => undefined);
+  const { busy, start } = runs;
   const none = Object.keys(changes).length === 0 ? common.nothingChanged : undefined;
   const why = (lacking && states.missing(lacking)) ?? (wrong ? t.wrong(wrong.row.key) : none);
   return (
@@ -61,13 +77,15 @@ function Form({ rows, known }: { rows: readonly ConfigSchemaView[]; known: Reado
             text={texts[row.key]}
             flag={flags[row.key]}
             problem={read.find((one) => one.row === row)?.problem}
-            edit={(value) =>
-              typeof value === "boolean" ? setFlags({ ...flags, [row.key]: value }) : setTexts({ ...texts, [row.key]: value })
-            }
+            edit={(value) => {
+              setHeld(held ?? now);
+              if (typeof value === "boolean") setFlags({ ...flags, [row.key]: value });
+              else setTexts({ ...texts, [row.key]: value });
+            }}
           />
         ))}
       </Card>
-      <Refusal error={error} />
+      <Outcome of={runs} again={async () => setHeld(await readAgain())} />
       <div className={style["bar"]}>
         {none === undefined && <Button onClick={undo}>{t.undo}</Button>}
         <Button look="primary" why={busy ? t.asked : why} onClick={start}>

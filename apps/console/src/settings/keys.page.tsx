@@ -39,7 +39,8 @@ export function Keys() {
         label={t.columns.name}
         columns={columnsOf(setEditing)}
         rowHeight={52}
-        rows={whole(named(ask(r.apiKeys.list) as Asked<ApiKeyView[]>, q))}
+        rows={(offset, limit, sought) => whole(named(ask(r.apiKeys.list) as Asked<ApiKeyView[]>, sought))(offset, limit)}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.text} command="harrier key create" />}
       />

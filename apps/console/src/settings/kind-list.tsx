@@ -107,9 +107,10 @@ function KindList({ kind, label }: { kind: KindOf; label: string }) {
       <Listing
         label={label}
         columns={columnsOf(kind, setEditing)}
-        rows={(offset, limit) => kind.list({ q: byName(q), sort: sort ?? "name:ASC", offset, limit })}
+        rows={(offset, limit, sought) => kind.list({ q: byName(sought), sort: sort ?? "name:ASC", offset, limit })}
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={kind.isType ? t.emptyTypes : t.emptyTags} />}
       />

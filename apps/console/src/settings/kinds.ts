@@ -16,7 +16,7 @@ export interface Kind {
 
 interface PageOf<Row> {
   readonly content: readonly Row[];
-  readonly total: number;
+  readonly total?: number | undefined;
 }
 
 interface Query {

@@ -1,12 +1,13 @@
 import type { QuotaView } from "@harrier/contracts";
 import { useState } from "react";
-import { change, r } from "../api/client.ts";
+import { askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
 import { common, quotas as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
+import { Reading, type Seen } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { bytes, count } from "../ui/format.ts";
 import { Scroll } from "../ui/scroll.tsx";
@@ -59,9 +60,7 @@ export function QuotaTable({ quotas, tenant }: QuotaTableProps) {
           </tbody>
         </table>
       </Scroll>
-      {editing !== undefined && tenant !== undefined && (
-        <Limit name={editing} tenant={tenant} limit={quotas[editing]?.limit ?? 0} close={() => setEditing(undefined)} />
-      )}
+      {editing !== undefined && tenant !== undefined && <Limit name={editing} tenant={tenant} close={() => setEditing(undefined)} />}
     </>
   );
 }
@@ -83,16 +82,42 @@ function Used({ name, used, limit }: { name: string; used: number; limit: number
   );
 }
 
-function Limit({ name, tenant, limit, close }: { name: string; tenant: string; limit: number; close: () => void }) {
-  const [text, setText] = useState(String(limit));
+interface LimitProps {
+  readonly name: string;
+  readonly tenant: string;
+  readonly close: () => void;
+}
+
+function Limit(props: LimitProps) {
+  const { name, tenant, close } = props;
+  const asked = askSeen(r.tenantQuotas.get, { params: { tenantName: tenant, key: name } });
+  return (
+    <Reading asked={asked} title={t.edit(name)} close={close}>
+      {(seen) => <LimitForm {...props} seen={seen} />}
+    </Reading>
+  );
+}
+
+function LimitForm({ name, tenant, close, seen: { body, tag, again } }: LimitProps & { seen: Seen<QuotaView> }) {
+  const [typed, setText] = useState<string>();
+  const text = typed ?? String(body.limit);
   const value = Number(text);
   const run = async () => {
-    await change(r.tenantQuotas.set, { params: { tenantName: tenant, key: name }, body: { limit: value } });
+    await change(r.tenantQuotas.set, { params: { tenantName: tenant, key: name }, body: { limit: value }, ifMatch: tag });
     await invalidate("quotas", "tenantQuotas");
   };
   const why = text.trim() === "" || !Number.isSafeInteger(value) ? t.wrong : undefined;
   return (
-    <FormDialog open close={close} title={t.edit(name)} button={common.save} why={why} run={run}>
+    <FormDialog
+      open
+      close={close}
+      title={t.edit(name)}
+      text={t.now(amount(name, body.limit))}
+      button={common.save}
+      why={why}
+      run={run}
+      again={again}
+    >
       <Field label={t.limit} hint={t.limitHint} value={text} onChange={setText} inputMode="numeric" autoFocus />
     </FormDialog>
   );

@@ -39,11 +39,12 @@ export function Roles() {
       <Listing
         label={t.columns.role}
         columns={columnsOf(setOpen)}
-        rows={(offset, limit) =>
-          ask(r.roles.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
+        rows={(offset, limit, sought) =>
+          ask(r.roles.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
         }
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.rolesEmpty} text={t.rolesText} command="harrier role create" />}
       />

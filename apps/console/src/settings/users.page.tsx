@@ -48,11 +48,12 @@ export function Users() {
         label={t.columns.user}
         columns={columnsOf(setOpen)}
         rowHeight={52}
-        rows={(offset, limit) =>
-          ask(r.users.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
+        rows={(offset, limit, sought) =>
+          ask(r.users.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
         }
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.usersEmpty} text={t.usersText} />}
       />

@@ -49,8 +49,9 @@ export function Webhooks() {
         label={t.columns.name}
         columns={columnsOf(setOpen)}
         rowHeight={56}
-        rows={whole(named(ask(r.webhooks.list), q))}
+        rows={(offset, limit, sought) => whole(named(ask(r.webhooks.list), sought))(offset, limit)}
         pollMs={pollMs}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.text} />}
       />

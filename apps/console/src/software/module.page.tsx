@@ -5,7 +5,7 @@ import { ask, change, r, server } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
-import { states, software as t } from "../text/en.ts";
+import { commands, states, software as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { bytes } from "../ui/format.ts";
@@ -35,6 +35,7 @@ export function ModulePage() {
   return (
     <Page
       title={name}
+      api={{ row: r.softwareModules.get, params, command: commands.of("module", "get", String(data.id)) }}
       trail={
         <Link to="/software" search={{ tab: "modules" }}>
           {t.title}

@@ -7,8 +7,9 @@ import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
-import { dialogs, states, software as t } from "../text/en.ts";
-import { Button, buttonClass } from "../ui/button.tsx";
+import { NewRollout } from "../rollout/new-rollout.tsx";
+import { commands, dialogs, states, software as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
@@ -27,6 +28,7 @@ export function SetPage() {
   return (
     <Page
       title={`${data.name} ${data.version}`}
+      api={{ row: r.distributionSets.get, params, command: commands.of("set", "get", String(data.id)) }}
       trail={
         <Link to="/software" search={{}}>
           {t.title}
@@ -97,9 +99,9 @@ function Actions({ set }: { set: DistributionSetView }) {
   return (
     <>
       {set.complete && set.valid && (
-        <Link to="/rollouts/new" search={{ set: String(set.id) }} className={buttonClass("primary")}>
+        <NewRollout primary with={{ set: String(set.id) }}>
           {t.rollOut}
-        </Link>
+        </NewRollout>
       )}
       {set.valid && (
         <Confirm

@@ -2,14 +2,15 @@ import type { DistributionSetView, SoftwareModuleView } from "@harrier/contracts
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Box, Boxes, Plus } from "lucide-react";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type Asked, ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { quoted } from "../fiql/complete.ts";
-import { states, software as t } from "../text/en.ts";
+import { commands, states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
@@ -22,7 +23,7 @@ const route = getRouteApi("/in/software");
 
 /** Distribution sets, and the modules that they are made of. */
 export function SoftwarePage() {
-  const { tab = "sets" } = route.useSearch();
+  const { tab = "sets", q, sort } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.distributionSets.create);
@@ -31,6 +32,11 @@ export function SoftwarePage() {
   return (
     <Page
       title={t.title}
+      api={{
+        row: isSets ? r.distributionSets.list : r.softwareModules.list,
+        query: { q, sort },
+        command: commands.list(isSets ? "set" : "module", { q, sort }),
+      }}
       actions={
         <Button look="primary" why={lacking && states.missing(lacking)} onClick={add}>
           <Plus size={14} aria-hidden />
@@ -113,7 +119,8 @@ function Sets({ add }: { add: () => void }) {
   const navigate = route.useNavigate();
   return (
     <List
-      total={{ ...ask(r.distributionSets.list, { query: { q, limit: 1 } }) }}
+      total={ask(r.distributionSets.list, { query: { q, limit: 1 } })}
+      all={ask(r.distributionSets.list, { query: { limit: 1 } })}
       empty={{ title: t.setsEmpty, text: t.setsEmptyText, icon: Boxes, button: t.newSet, add }}
     >
       {(total) => (
@@ -138,7 +145,8 @@ function Modules({ add }: { add: () => void }) {
   const navigate = route.useNavigate();
   return (
     <List
-      total={{ ...ask(r.softwareModules.list, { query: { q, limit: 1 } }) }}
+      total={ask(r.softwareModules.list, { query: { q, limit: 1 } })}
+      all={ask(r.softwareModules.list, { query: { limit: 1 } })}
       empty={{ title: t.modulesEmpty, text: t.modulesEmptyText, icon: Box, button: t.newModule, add }}
     >
       {(total) => (
@@ -159,7 +167,9 @@ function Modules({ add }: { add: () => void }) {
 }
 
 interface ListProps {
-  readonly total: Asked<{ readonly total: number }>;
+  readonly total: Asked<{ readonly total?: number | undefined }>;
+  /** The same without the filter. */
+  readonly all: Asked<{ readonly total?: number | undefined }>;
   readonly empty: {
     readonly title: string;
     readonly text: string;
@@ -170,11 +180,14 @@ interface ListProps {
   readonly children: (total: number) => ReactNode;
 }
 
-function List({ total, empty, children }: ListProps) {
+function List({ total, all, empty, children }: ListProps) {
   const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const clear = () => void navigate({ search: (old) => ({ ...old, q: undefined }) });
   const { data, error, refetch } = useQuery({ ...total, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
-  if (data.total === 0 && q === undefined) {
+  const matches = data.total ?? 0;
+  if (matches === 0 && q === undefined) {
     return (
       <Empty title={empty.title} text={empty.text} icon={empty.icon}>
         <Button look="primary" onClick={empty.add}>
@@ -186,7 +199,7 @@ function List({ total, empty, children }: ListProps) {
   return (
     <div className={style["fill"]}>
       <Find />
-      {data.total === 0 ? <Empty title={states.nothingMatches} icon={empty.icon} /> : children(data.total)}
+      {matches === 0 ? <NothingMatches all={all} clear={clear} icon={empty.icon} /> : children(matches)}
     </div>
   );
 }
@@ -195,7 +208,8 @@ function List({ total, empty, children }: ListProps) {
 function Find() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const [text, setText] = useState(/^name=="?\*(.*)\*"?$/.exec(q ?? "")?.[1] ?? "");
+  const [text, setText] = useState("");
+  useEffect(() => setText(/^name=="?\*(.*)\*"?$/.exec(q ?? "")?.[1] ?? ""), [q]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     void navigate({ search: (old) => ({ ...old, q: text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)}` }) });

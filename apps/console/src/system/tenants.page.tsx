@@ -50,10 +50,11 @@ export function Tenants() {
         label={t.columns.tenant}
         columns={columnsOf(setOpen, user?.tenant)}
         rowHeight={52}
-        rows={(offset, limit) => ask(r.tenants.list, { query: { q: byName(q), sort: sort ?? "name:ASC", offset, limit } })}
+        rows={(offset, limit, sought) => ask(r.tenants.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit } })}
         pollMs={pollMs}
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        q={q}
         clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.tenantText} />}
       />

@@ -92,7 +92,7 @@ export function useRun(run: () => Promise<unknown>, then: () => void) {
 }
 
 /** What came of it. Where somebody has changed the same thing meanwhile, nothing was sent over it: it is read again, and what was typed stays. */
-function Outcome({ of: { error, anew, read }, again }: { of: ReturnType<typeof useRun>; again: ConfirmProps["again"] }) {
+export function Outcome({ of: { error, anew, read }, again }: { of: ReturnType<typeof useRun>; again: ConfirmProps["again"] }) {
   if (anew) return <Note>{t.readAnew}</Note>;
   if (again === undefined || !isChanged(error)) return <Refusal error={error} />;
   return (

@@ -22,7 +22,7 @@ export function Field({ label, value, onChange, hint, error, lines, hideLabel, .
         {label}
       </label>
       {lines ? (
-        <textarea {...shared} rows={3} onChange={(event) => onChange(event.target.value)} />
+        <textarea {...shared} rows={3} maxLength={rest.maxLength} onChange={(event) => onChange(event.target.value)} />
       ) : (
         <input autoComplete="off" {...rest} {...shared} onChange={(event) => onChange(event.target.value)} />
       )}

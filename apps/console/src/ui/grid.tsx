@@ -1,4 +1,5 @@
 import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { useElementScrollRestoration } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
@@ -56,7 +57,15 @@ export function Grid<Row>(props: GridProps<Row>) {
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const step = rowStep(rowHeight, total);
-  const rows = useVirtualizer({ count: total, getScrollElement: () => box.current, estimateSize: () => step, overscan: 8 });
+  const before = useElementScrollRestoration({ id: label });
+  const rows = useVirtualizer({
+    count: total,
+    getScrollElement: () => box.current,
+    estimateSize: () => step,
+    overscan: 8,
+    // Whoever comes back to the page finds the rows that they left.
+    ...(before && { initialOffset: before.scrollY }),
+  });
   useEffect(() => rows.measure(), [rows, step]);
   const items = rows.getVirtualItems();
   const shown = items.slice(0, 60);
@@ -79,6 +88,7 @@ export function Grid<Row>(props: GridProps<Row>) {
       style={{ maxHeight: total * step + headHeight }}
       role="grid"
       aria-label={label}
+      data-scroll-restoration-id={label}
       aria-rowcount={total + 1}
       tabIndex={0}
       onKeyDown={onKey}

@@ -1,21 +1,22 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Asked } from "../api/client.ts";
-import { states } from "../text/en.ts";
-import { Button } from "./button.tsx";
 import { type Column, Grid, pageSize } from "./grid.tsx";
 import style from "./listing.module.css";
-import { Empty, Failure, Skeleton } from "./states.tsx";
+import { NothingMatches } from "./nothing-matches.tsx";
+import { Failure, Skeleton } from "./states.tsx";
 
 interface PageOf<Row> {
   readonly content: readonly Row[];
-  readonly total: number;
+  readonly total?: number | undefined;
 }
 
 interface ListingProps<Row> {
   readonly label: string;
-  /** The query of so many rows after so many others. */
-  readonly rows: (offset: number, limit: number) => Asked<PageOf<Row>>;
+  /** The query of so many rows after so many others, of those that match. */
+  readonly rows: (offset: number, limit: number, q?: string) => Asked<PageOf<Row>>;
+  /** The filter of the list. */
+  readonly q?: string | undefined;
   readonly columns: readonly Column<Row>[];
   /** What is shown while there is nothing at all: why, and the next step. */
   readonly empty: ReactNode;
@@ -30,32 +31,25 @@ interface ListingProps<Row> {
 }
 
 /** A list with all its states: loading, failed, empty, empty by its filter, and rows. */
-export function Listing<Row>({ label, rows, columns, empty, clear, open, rowHeight, sort, onSort, pollMs }: ListingProps<Row>) {
+export function Listing<Row>({ label, rows, q, columns, empty, clear, open, rowHeight, sort, onSort, pollMs }: ListingProps<Row>) {
   const again = pollMs === undefined ? {} : { refetchInterval: pollMs };
-  const { data, error, refetch } = useQuery({ ...rows(0, 1), ...again, placeholderData: keepPreviousData });
+  const { data, error, refetch } = useQuery({ ...rows(0, 1, q), ...again, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={() => void refetch()} />;
-  if (data.total === 0) return clear === undefined ? empty : <NothingMatches clear={clear} />;
+  const { total = 0 } = data;
+  if (total === 0) return clear === undefined ? empty : <NothingMatches all={rows(0, 1)} clear={clear} />;
   return (
     <div className={style["frame"]}>
       <Grid
         label={label}
-        total={data.total}
+        total={total}
         columns={columns}
-        page={(index) => ({ ...rows(index * pageSize, pageSize), ...again })}
+        page={(index) => ({ ...rows(index * pageSize, pageSize, q), ...again })}
         {...(open && { open })}
         {...(onSort && { onSort })}
         {...(rowHeight !== undefined && { rowHeight })}
         sort={sort}
       />
     </div>
-  );
-}
-
-function NothingMatches({ clear }: { clear: () => void }) {
-  return (
-    <Empty title={states.nothingMatches}>
-      <Button onClick={clear}>{states.clearFilter}</Button>
-    </Empty>
   );
 }
 

@@ -1,4 +1,7 @@
-import { type ReactNode, useEffect, useId } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "react";
+import { commands } from "../text/en.ts";
+import type { ApiText } from "./api-text.tsx";
+import { Button } from "./button.tsx";
 import style from "./page.module.css";
 
 interface PageProps {
@@ -8,13 +11,15 @@ interface PageProps {
   readonly trail?: ReactNode;
   readonly sub?: ReactNode;
   readonly actions?: ReactNode;
+  /** What it shows, as text for scripts and tickets. */
+  readonly api?: ApiText;
   /** The page takes the height of the window, for lists that scroll in themselves. */
   readonly fill?: boolean;
   readonly children: ReactNode;
 }
 
 /** A page with its head; the title is that of the browser's tab too. */
-export function Page({ title, beside, trail, sub, actions, fill, children }: PageProps) {
+export function Page({ title, beside, trail, sub, actions, api, fill, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Harrier`;
   }, [title]);
@@ -29,10 +34,29 @@ export function Page({ title, beside, trail, sub, actions, fill, children }: Pag
           </div>
           {sub !== undefined && <p className={style["sub"]}>{sub}</p>}
         </div>
-        {actions !== undefined && <div className={style["actions"]}>{actions}</div>}
+        {(actions !== undefined || api !== undefined) && (
+          <div className={style["actions"]}>
+            {api !== undefined && <Api of={api} />}
+            {actions}
+          </div>
+        )}
       </header>
       {children}
     </div>
+  );
+}
+
+const ApiDialog = lazy(() => import("./api-text.tsx").then(({ ApiDialog: it }) => ({ default: it })));
+
+function Api({ of }: { of: ApiText }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button look="ghost" onClick={() => setOpen(true)}>
+        {commands.api}
+      </Button>
+      <Suspense>{open && <ApiDialog of={of} close={() => setOpen(false)} />}</Suspense>
+    </>
   );
 }
 

@@ -32,6 +32,13 @@ describe("a message of a thing", () => {
     });
   });
 
+  it("takes characters that are written by their escape, and a text that shows an escape", () => {
+    const attributes = `{"attributes": {"a": "\\ud83d\\ude00", "b": "\\\\u0000"}}`;
+    expect(parse({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: "t" }, attributes)).toMatchObject({
+      attributes: { attributes: { a: "\u{1f600}", b: "\\u0000" } },
+    });
+  });
+
   it("adds the correlation id to the messages of a status", () => {
     const got = parse(status, { actionId: 1, actionStatus: "RUNNING", message: [] }, { correlationId: "c-1" });
     expect(got).toMatchObject({ messages: ["Update Server: DMF message correlation-id c-1"] });
@@ -66,7 +73,20 @@ describe("a message of a thing", () => {
     ["body", message(status, { actionId: 1, actionStatus: "running" })],
     ["body", message(status, { actionId: 1, actionStatus: null })],
     ["body", message(status, { actionId: 1, actionStatus: "RUNNING", message: ["a\u0000b"] })],
+    ["body", message(status, { actionId: 1, actionStatus: "RUNNING", message: ["\ud800"] })],
+    ["body", message(status, `{"actionId": ${"[".repeat(500_000)}`)],
+    ["body", message(status, `{"actionId": ${"[".repeat(250_000)}${"]".repeat(250_000)}, "actionStatus": "RUNNING"}`)],
+    ["body", message(status, `{"actionId": ${"[".repeat(250_000)}"\\ud83d\\ude00"${"]".repeat(250_000)}, "actionStatus": "RUNNING"}`)],
+    ["body", message({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: "t" }, { attributes: { "a\u0000": "b" } })],
+    ["body", message({ type: "EVENT", topic: "UPDATE_ATTRIBUTES", thingId: "t" }, { attributes: { a: "\udc00" } })],
     ["body", message(status, { actionId: 1, actionStatus: "RUNNING", message: [1] })],
+    ["missing-type", message({ type: { type: "EVENT" } })],
+    ["missing-type", message({ type: ["EVENT"] })],
+    ["tenant", message({ type: "PING", tenant: 1 })],
+    ["missing-topic", message({ type: "EVENT", topic: true })],
+    ["missing-thing", message({ type: "THING_REMOVED", thingId: 7 })],
+    ["missing-thing", message({ type: "THING_REMOVED", thingId: { "!": "timestamp", value: 1 } })],
+    ["missing-thing", message({ type: "THING_REMOVED", thingId: Buffer.from("t") })],
     ["body", message(status, { actionId: 1, actionStatus: "RUNNING" }, { correlationId: "c" })],
     ["body", message({ type: "EVENT", topic: "UPDATE_AUTO_CONFIRM", thingId: "t" }, { enabled: "yes" })],
   ])("is refused as %s", (kind, raw) => {

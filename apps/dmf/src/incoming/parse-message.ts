@@ -5,6 +5,7 @@ import {
   dmfAutoConfirm,
   dmfThing,
   isReplyExchange,
+  isStorable,
   newControllerId,
 } from "@harrier/contracts";
 import { z } from "zod";
@@ -143,16 +144,26 @@ function replyToOf({ properties: { replyTo } }: RawMessage): string {
 function bodyOf<T>({ content, properties }: RawMessage, schema: z.ZodType<T>): T {
   if (typeof properties.contentType !== "string" || !properties.contentType.toLowerCase().includes("json"))
     throw new RefusedMessage("content-type", "the property content_type is not JSON");
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(content));
-  } catch {
-    throw new RefusedMessage("body", "the body is not JSON in UTF-8");
-  }
-  // PostgreSQL cannot hold a NUL in a text
-  if (JSON.stringify(parsed)?.includes("\\u0000")) throw new RefusedMessage("body", "the body contains a NUL");
-  const read = schema.safeParse(parsed);
+  const read = schema.safeParse(readJson(content));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   throw new RefusedMessage("body", `${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is not as expected"}`);
+}
+
+/** In JSON, what PostgreSQL cannot store is written by its escape alone: NUL and unpaired surrogates. */
+const perhapsNotStorable = /\\u(?:0000|d[89a-f])/i;
+
+function readJson(content: Buffer): unknown {
+  try {
+    const body = new TextDecoder("utf-8", { fatal: true }).decode(content);
+    return perhapsNotStorable.test(body) ? JSON.parse(body, onlyStorable) : JSON.parse(body);
+  } catch (error) {
+    if (error instanceof RefusedMessage) throw error;
+    throw new RefusedMessage("body", "the body is not JSON in UTF-8");
+  }
+}
+
+function onlyStorable(key: string, value: unknown): unknown {
+  if (isStorable(key) && (typeof value !== "string" || isStorable(value))) return value;
+  throw new RefusedMessage("body", "the body contains a NUL or an unpaired surrogate");
 }

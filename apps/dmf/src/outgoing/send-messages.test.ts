@@ -1,6 +1,6 @@
 import type { DeviceMessage } from "@harrier/rpc";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Fates, Outgoing } from "../broker/virtual-host.ts";
+import type { Fates, Outgoing } from "../broker/publisher.ts";
 import { FullExchanges } from "./full-exchanges.ts";
 import { createSender, type SendDeps } from "./send-messages.ts";
 
@@ -31,13 +31,13 @@ interface Asked {
 }
 
 /** A sender that reads the same page again and again, with what it asks for, publishes and counts. */
-function senderOf(hosts: Record<string, boolean | "full" | "away">, exchanges = 1) {
+function senderOf(hosts: Record<string, boolean | "full" | "away" | "blocked">, exchanges = 1) {
   const published: string[] = [];
   const asked: Asked[] = [];
   const counted: [string, number][] = [];
   const ids: Readonly<Record<string, number>> = { broken: 1, good: 2 };
   const publish = async (vhost: string, messages: readonly Outgoing[]): Promise<Fates> => {
-    if (hosts[vhost] === false || hosts[vhost] === "away") throw new Error("403 ACCESS_REFUSED");
+    if ([false, "away", "blocked"].includes(hosts[vhost] ?? false)) throw new Error("403 ACCESS_REFUSED");
     const { full = [], taken = messages } = Object.groupBy(messages, () => (hosts[vhost] === "full" ? "full" : "taken"));
     published.push(...(hosts[vhost] === "full" ? [] : taken).map(() => vhost));
     return { dropped: [], refused: full };
@@ -56,7 +56,10 @@ function senderOf(hosts: Record<string, boolean | "full" | "away">, exchanges = 
         return { leading: true, messages, position: "behind", more: false };
       },
     },
-    hostOf: (vhost: string) => ({ publish: (messages: readonly Outgoing[]) => publish(vhost, messages) }),
+    hostOf: (vhost: string) => ({
+      isBlocked: hosts[vhost] === "blocked",
+      publish: (messages: readonly Outgoing[]) => publish(vhost, messages),
+    }),
     connected: () =>
       Object.keys(hosts)
         .filter((vhost) => hosts[vhost] !== "away")
@@ -101,6 +104,18 @@ it("where no virtual host takes anything all wait, however long", async () => {
     await expect(send()).rejects.toThrow("ACCESS_REFUSED");
   }
   expect([counted, asked.at(-1)?.confirmed]).toEqual([[], ""]);
+});
+
+it("while the broker is out of memory or disk all wait, and go on at once when it has room, others connected or not", async () => {
+  const hosts: Record<string, boolean | "blocked"> = { broken: "blocked", good: true };
+  const { send, counted, published, asked } = senderOf(hosts);
+  for (const second of [0, 10]) {
+    vi.setSystemTime(second * 1_000);
+    await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+  }
+  hosts["broken"] = true;
+  await send();
+  expect([counted, published, asked.at(-1)?.dropped]).toEqual([[], ["good", "broken"], []]);
 });
 
 it("a leading replica that is connected, and has nothing taken, lets the lease lapse now and then", async () => {

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { backOff } from "@harrier/jobs";
 import { type Client, type DeviceMessage, type ReadDeviceMessagesRequest, servicePrincipal } from "@harrier/rpc";
-import type { Outgoing, VirtualHost } from "../broker/virtual-host.ts";
+import type { Outgoing } from "../broker/publisher.ts";
+import type { VirtualHost } from "../broker/virtual-host.ts";
 import { FullExchanges } from "./full-exchanges.ts";
 
 export interface SendDeps {
@@ -135,6 +136,11 @@ async function publish(
         await publishTo(deps, vhost, { all, deadline, unfinished });
         failing.delete(vhost);
       } catch (error) {
+        // a broker that is full takes nothing for anybody: all wait, and go on at once when it has room
+        if (deps.hostOf(vhost)?.isBlocked === true) {
+          failed.push(error);
+          return;
+        }
         const othersTake = deps.connected().some((other) => other.vhost !== vhost);
         if (times === 0 && (Date.now() - since < hostTimeoutMs || !othersTake)) {
           // the time counts while others take: after an outage of the broker one of them is the last to be connected again

@@ -1,8 +1,8 @@
-import { actionDeletion, actions, cursorPage, page, targetActionDeletion, targetActions } from "@harrier/contracts";
+import { actionDeletion, actions, page, targetActionDeletion, targetActions } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { actionFields, sortFields } from "@harrier/fiql";
-import { optional, readCursorPage, scopeOf, targetLists } from "@harrier/query";
+import { optional, readPage, scopeOf, targetLists } from "@harrier/query";
 import type { Client } from "@harrier/rpc";
 import type { Mount, RequestContext } from "@harrier/service";
 import { actionJson, statusJson } from "./action.json.ts";
@@ -40,10 +40,10 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const dialect = dialectOf(ctx);
     const source = actionList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"));
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
+    const found = await readPage<ActionRow>(list(ctx), kind, ctx.query);
     const full = ctx.query.representation === "full";
     const content = found.rows.map((row) => shown(ctx, row, full));
-    return { body: cursorPage(content, found) };
+    return { body: page(content, found) };
   });
 
   const one = (ctx: RequestContext, row: ActionRow) => ({ body: shown(ctx, row, true), ...optional("revision", row.revision) });
@@ -55,10 +55,10 @@ export function mountActions(mount: Mount, deps: Deps): void {
     const dialect = dialectOf(ctx);
     const source = actionsOfTarget(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), targetId);
     const kind = { source, sort: sortFields.actions[dialect], fields: actionFields[dialect] };
-    const found = await readCursorPage<ActionRow>(list(ctx), kind, ctx.query);
+    const found = await readPage<ActionRow>(list(ctx), kind, ctx.query);
     if (!found.known) throw entityNotFound("Target", targetId);
     const content = found.rows.map((row) => shown(ctx, row, false));
-    return { body: cursorPage(content, found) };
+    return { body: page(content, found) };
   });
 
   const keyOf = (params: { targetId: string; actionId: number }) => ({ controllerId: params.targetId, id: params.actionId });
@@ -66,8 +66,8 @@ export function mountActions(mount: Mount, deps: Deps): void {
   mount(targetActions.getAction, async (ctx) => one(ctx, await getActionOfTarget(deps, ctx.identity, keyOf(ctx.params))));
 
   mount(targetActions.actionStatus, async (ctx) => {
-    const { rows, total } = await listStatuses(deps, ctx.identity, { key: keyOf(ctx.params), query: ctx.query });
-    return { body: page(rows.map(statusJson), total) };
+    const found = await listStatuses(deps, ctx.identity, { key: keyOf(ctx.params), query: ctx.query });
+    return { body: page(found.rows.map(statusJson), found) };
   });
 
   mount(targetActions.forceAction, async (ctx) => ({

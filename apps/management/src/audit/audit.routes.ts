@@ -1,8 +1,8 @@
 import type { AnchorKeys } from "@harrier/audit";
-import { audits, cursorPage } from "@harrier/contracts";
+import { audits, page } from "@harrier/contracts";
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import { readCursorPage } from "@harrier/query";
+import { readPage } from "@harrier/query";
 import { type Mount, sendCsv } from "@harrier/service";
 import { type EntryRow, entryFields, entryList, entrySort, findEntry } from "./audit.sql.ts";
 import { auditEntryJson } from "./audit-entry.json.ts";
@@ -22,8 +22,8 @@ const entryId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 export function mountAudit(mount: Mount, deps: Deps): void {
   mount(audits.list, async (ctx) => {
     const kind = { source: entryList(ctx.tenantId), fields: entryFields, sort: entrySort };
-    const found = await readCursorPage<EntryRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
-    return { body: cursorPage(found.rows.map(auditEntryJson), found) };
+    const found = await readPage<EntryRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    return { body: page(found.rows.map(auditEntryJson), found) };
   });
 
   mount(audits.exportCsv, async (ctx) => {

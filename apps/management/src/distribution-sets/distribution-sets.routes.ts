@@ -21,11 +21,11 @@ export function mountDistributionSets(mount: Mount, deps: Deps): void {
 
   mount(distributionSets.list, async (ctx) => {
     const kind = { source: setList(ctx.tenantId, ctx.query.soft_deleted_mode), sort: sortFields.distributionSets, fields: setFields };
-    const { rows, total } = await readPage<SetRow>(list, kind, ctx.query);
+    const found = await readPage<SetRow>(list, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => setJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => setJson(ctx, row, false)),
+        found,
       ),
     };
   });
@@ -51,12 +51,12 @@ export function mountDistributionSets(mount: Mount, deps: Deps): void {
   mount(distributionSets.listModules, async (ctx) => {
     const id = ctx.params.distributionSetId;
     const kind = { source: modulesOfSet(ctx.tenantId, id), sort: sortFields.softwareModules };
-    const { rows, total, known } = await readPage<ModuleRow>(list, kind, ctx.query);
-    if (!known) throw entityNotFound("DistributionSet", id);
+    const found = await readPage<ModuleRow>(list, kind, ctx.query);
+    if (!found.known) throw entityNotFound("DistributionSet", id);
     return {
       body: page(
-        rows.map((row) => moduleJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => moduleJson(ctx, row, false)),
+        found,
       ),
     };
   });

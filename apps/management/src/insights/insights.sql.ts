@@ -39,13 +39,13 @@ export const readTraffic = statement<MonthValues, FigureRow>(
   ),
 );
 
-/** A month without a row ended as the one before it. */
+/** A month without a row ended as the one before it. The first row that was not found afterwards is of the month in which the recording began. */
 export const readStorage = statement<MonthValues, FigureRow>(
   "management.insights_storage",
   ofMonths(
     `(select s.bytes from artifact_storage_months s where s.tenant_id = t.tenant_id and s.month <= m.month
        order by s.month desc limit 1) as value`,
-    withTenant,
+    `(select coalesce(min(${epochMs("s.month")}), ${withTenant}) from artifact_storage_months s where s.tenant_id = t.tenant_id and not s.found)`,
   ),
 );
 

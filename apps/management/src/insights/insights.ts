@@ -61,7 +61,7 @@ export function monthlyTraffic(deps: InsightDeps, tenantId: number, query: Month
   return figuresOf(deps, readTraffic, { tenantId, query, coverageOf: coverageOfEvents });
 }
 
-/** Reads the bytes of artifacts at the end of each month; nothing is known of the time before they were recorded. */
+/** Reads the bytes of artifacts at the end of each month; of the time before they were recorded, those of artifacts that were still there. */
 export function monthlyStorage(deps: InsightDeps, tenantId: number, query: MonthsQuery): Promise<Figure[]> {
   const coverageOf = (of: Known): Coverage => (of.found ? coverageOfLevel(of) : "none");
   return figuresOf(deps, readStorage, { tenantId, query, coverageOf });

@@ -48,6 +48,8 @@ export interface Broker {
   putUser(user: BrokerUser): Promise<void>;
   /** Whoever is connected with the former password is not any more. */
   setPassword(name: string, password: string): Promise<void>;
+  /** Whether what a use needs is there: an operator may have deleted the virtual host. */
+  has(vhost: string, use: MessagingUse): Promise<boolean>;
   count(vhost: string): Promise<MessageCounts>;
   /** Removes the virtual host with its messages, and these users. */
   remove(vhost: string, users: readonly string[]): Promise<void>;
@@ -79,6 +81,10 @@ export function createBroker(settings: BrokerSettings): Broker {
       await put(["permissions", vhost, name], messagingPermissions[use]);
     },
     setPassword,
+    async has(vhost, use) {
+      const exchange = use === "dmf" ? dmfNames.exchange : dmfNames.sieExchange;
+      return (await ask("GET", ["exchanges", vhost, exchange])).status !== 404;
+    },
     async count(vhost) {
       // by name: a tenant may have thousands of queues of its own
       const of = async (name: string): Promise<number> => {

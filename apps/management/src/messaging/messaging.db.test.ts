@@ -12,7 +12,7 @@ afterAll(() => fixture.close());
 beforeEach(() => fixture.rows("delete from messaging"));
 
 /** Records what is asked of the broker; `meanwhile` runs while it prepares a virtual host. */
-function brokerFake(meanwhile: () => Promise<unknown> = async () => undefined) {
+function brokerFake(meanwhile: () => Promise<unknown> = async () => undefined, lost = false) {
   const asked: string[] = [];
   const broker: Broker = {
     settings: {
@@ -26,6 +26,7 @@ function brokerFake(meanwhile: () => Promise<unknown> = async () => undefined) {
     },
     putUser: async ({ name }) => void asked.push(`user ${name}`),
     setPassword: async (name) => void asked.push(`password ${name}`),
+    has: async () => !lost,
     count: async () => ({ waitingMessages: 3, deadLetters: 4 }),
     remove: async (vhost, users) => void asked.push(`remove ${vhost} ${users.join()}`),
   };
@@ -55,6 +56,17 @@ test("an enabling that failed has enabled nothing, and the next one takes over i
   const { vhost } = await enableMessaging(deps, 1, { use: "dmf" });
   expect(asked).toEqual([...failing.asked, `user ${vhost}.dmf`]);
   expect(await getMessaging(deps, 1)).toMatchObject({ dmfEnabled: true, sieEnabled: false, waitingMessages: 3, deadLetters: 4 });
+});
+
+test("what the broker has lost is said so, and can be enabled again, also where it is enabled once", async () => {
+  const { deps } = brokerFake();
+  const { vhost } = await enableMessaging(deps, 1, { use: "sie" });
+  expect(await codeOf(enableMessaging(deps, 1, { use: "sie" }))).toBe("amqpAlreadyEnabled");
+  expect(await getMessaging(deps, 1)).not.toHaveProperty("missing");
+  const lost = brokerFake(undefined, true);
+  expect(await getMessaging(lost.deps, 1)).toMatchObject({ sieEnabled: true, missing: ["sie"] });
+  expect((await enableMessaging(lost.deps, 1, { use: "sie" })).vhost).toBe(vhost);
+  expect(lost.asked).toEqual([`prepare ${vhost} sie`, `user ${vhost}.sie`]);
 });
 
 test("of two enablings at the same time one is denied, whatever it overrides, so that every answer's password is the right one", async () => {

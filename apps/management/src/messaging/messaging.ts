@@ -38,6 +38,11 @@ async function statusOf(deps: MessagingDeps, tenantId: number, row: MessagingRow
     return { enabled: false, dmfEnabled: false, sieEnabled: false, ssl, port, users: [] };
   }
   const refusals = await run(deps.db.pool, readRefusals, [tenantId]);
+  const [counts, there] = await Promise.all([
+    broker.count(row.vhost),
+    Promise.all(enabledUses(row).map(async (use) => ((await broker.has(row.vhost, use)) ? [] : [use]))),
+  ]);
+  const missing = there.flat();
   return {
     enabled: true,
     dmfEnabled: row.dmf,
@@ -47,7 +52,8 @@ async function statusOf(deps: MessagingDeps, tenantId: number, row: MessagingRow
     vhost: row.vhost,
     vHost: row.vhost,
     users: enabledUses(row).map((use) => userName(row.vhost, use)),
-    ...(await broker.count(row.vhost)),
+    ...counts,
+    ...(missing.length === 0 ? {} : { missing }),
     ...(refusals.length === 0 ? {} : { refusals: refusals.map(({ lastAt, ...one }) => ({ ...one, lastAt: lastAt.getTime() })) }),
     ...(row.sieFailingSince === null ? {} : { sieFailingSince: row.sieFailingSince.getTime() }),
   };
@@ -73,14 +79,15 @@ export interface Enabling {
 
 /**
  * Enables a use of the broker: the tenant's virtual host, what the use needs in it, and its user. What an enabling that failed has left on the broker
- * is taken over by the next one. Throws amqpAlreadyEnabled also while another one is under way.
+ * is taken over by the next one, and so is what the broker has lost. Throws amqpAlreadyEnabled also while another one is under way.
  */
 export async function enableMessaging(deps: MessagingDeps, tenantId: number, enabling: Enabling): Promise<MessagingAccess> {
-  const { use, passwords = {}, override = false } = enabling;
+  const { use, passwords = {} } = enabling;
   const broker = brokerOf(deps);
   const known = await runOne(deps.db.pool, readMessaging, [tenantId]);
   const vhost = known?.vhost ?? `harrier-${tenantId}-${randomBytes(4).toString("hex")}`;
   const given = byUse(passwords, vhost, [use]);
+  const override = enabling.override === true || (known !== undefined && !(await broker.has(vhost, use)));
   const row = await runOne(deps.db.pool, takeMessaging, [tenantId, vhost, use, override, takenSeconds]);
   if (row === undefined) throw new HarrierError("amqpAlreadyEnabled");
   let enabled = false;

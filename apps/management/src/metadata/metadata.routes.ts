@@ -1,8 +1,8 @@
-import { type PageQuery, page, moduleMetadata as routesOfModules, setMetadata as routesOfSets } from "@harrier/contracts";
+import { page, moduleMetadata as routesOfModules, setMetadata as routesOfSets, type UncursoredPageQuery } from "@harrier/contracts";
 import type { Database } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { type FieldMap, metadataFields, moduleMetadataFields, type SortMap, sortFields } from "@harrier/fiql";
-import { readPage } from "@harrier/query";
+import { type Page, readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { metadataJson, moduleMetadataJson } from "./metadata.json.ts";
 import type { MetadataRow } from "./metadata.sql.ts";
@@ -26,7 +26,7 @@ interface Requested {
   of: MetadataOwner;
   tenantId: number;
   owner: number;
-  query: PageQuery;
+  query: UncursoredPageQuery;
 }
 
 /** Serves the metadata of software modules and distribution sets (spec 001 §4.1, §4.4). */
@@ -35,16 +35,12 @@ export function mountMetadata(mount: Mount, deps: Deps): void {
   mountOfSets(mount, deps);
 }
 
-async function listOf(
-  deps: Deps,
-  requested: Requested,
-  maps: { fields: FieldMap; sort: SortMap },
-): Promise<{ rows: MetadataRow[]; total: number }> {
+async function listOf(deps: Deps, requested: Requested, maps: { fields: FieldMap; sort: SortMap }): Promise<Page<MetadataRow>> {
   const { of, tenantId, owner, query } = requested;
-  const kind = { source: of.statements.list(tenantId, owner), ...maps };
-  const { rows, total, known } = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
-  if (!known) throw entityNotFound(of.entity, owner);
-  return { rows, total };
+  const kind = { source: of.statements.list(tenantId, owner), ...maps, uncursored: true };
+  const found = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
+  if (!found.known) throw entityNotFound(of.entity, owner);
+  return found;
 }
 
 function mountOfModules(mount: Mount, deps: Deps): void {
@@ -52,8 +48,8 @@ function mountOfModules(mount: Mount, deps: Deps): void {
 
   mount(routesOfModules.listMetadata, async ({ tenantId, params, query }) => {
     const requested = { of: ofModules, tenantId, owner: params.softwareModuleId, query };
-    const { rows, total } = await listOf(deps, requested, { fields: moduleMetadataFields, sort: sortFields.moduleMetadata });
-    return { body: page(rows.map(moduleMetadataJson), total) };
+    const found = await listOf(deps, requested, { fields: moduleMetadataFields, sort: sortFields.moduleMetadata });
+    return { body: page(found.rows.map(moduleMetadataJson), found) };
   });
 
   mount(routesOfModules.createMetadata, async (ctx) => {
@@ -88,12 +84,12 @@ function mountOfSets(mount: Mount, deps: Deps): void {
   const at = (params: { distributionSetId: number; metadataKey: string }) => ({ owner: params.distributionSetId, key: params.metadataKey });
 
   mount(routesOfSets.listMetadata, async ({ tenantId, params, query }) => {
-    const { rows, total } = await listOf(
+    const found = await listOf(
       deps,
       { of: ofSets, tenantId, owner: params.distributionSetId, query },
       { fields: metadataFields, sort: sortFields.metadata },
     );
-    return { body: page(rows.map(metadataJson), total) };
+    return { body: page(found.rows.map(metadataJson), found) };
   });
 
   mount(routesOfSets.createMetadata, async (ctx) => {

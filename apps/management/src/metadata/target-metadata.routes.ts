@@ -28,10 +28,11 @@ export function mountTargetMetadata(mount: Mount, deps: Deps): void {
       source: metadataOfTarget(tenantId, scopeOf(identity, "READ_TARGET"), params.targetId),
       fields: metadataFields,
       sort: sortFields.metadata,
+      uncursored: true,
     };
-    const { rows, total, known } = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
-    if (!known) throw entityNotFound("Target", params.targetId);
-    return { body: page(rows.map(metadataJson), total) };
+    const found = await readPage<MetadataRow>({ db: deps.db.pool, now: deps.now }, kind, query);
+    if (!found.known) throw entityNotFound("Target", params.targetId);
+    return { body: page(found.rows.map(metadataJson), found) };
   });
 
   mount(routes.createMetadata, async (ctx) => {

@@ -16,11 +16,11 @@ export function mountModuleTypes(mount: Mount, deps: Deps): void {
   mount(softwareModuleTypes.list, async (ctx) => {
     const source = moduleTypeList(ctx.tenantId, ctx.query.soft_deleted_mode);
     const kind = { source, sort: sortFields.softwareModuleTypes, fields: moduleTypeFields };
-    const { rows, total } = await readPage<ModuleTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<ModuleTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => moduleTypeJson(ctx, row)),
-        total,
+        found.rows.map((row) => moduleTypeJson(ctx, row)),
+        found,
       ),
     };
   });

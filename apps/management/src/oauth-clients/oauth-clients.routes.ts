@@ -1,9 +1,9 @@
 import { oauth2Clients, page } from "@harrier/contracts";
-import type { FieldMap, SortMap } from "@harrier/fiql";
+import type { FieldMap } from "@harrier/fiql";
 import { readPage } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { oauthClientJson, withSecretJson } from "./oauth-client.json.ts";
-import { clientList, type OAuthClientRow } from "./oauth-clients.sql.ts";
+import { clientList, clientSort, type OAuthClientRow } from "./oauth-clients.sql.ts";
 import { changeClient, createClients, getClient, type OAuthClientDeps, removeClient, rotateSecret } from "./oauth-clients.ts";
 
 interface Deps extends OAuthClientDeps {
@@ -23,30 +23,16 @@ const fields: FieldMap = {
   lastmodifiedat: timestamp("t.last_modified_at"),
   lastmodifiedby: text("t.last_modified_by"),
 };
-const sort: SortMap = {
-  fields: {
-    clientid: "t.id",
-    name: "t.name",
-    description: "t.description",
-    createdat: "t.created_at",
-    createdby: "t.created_by",
-    lastmodifiedat: "t.last_modified_at",
-    lastmodifiedby: "t.last_modified_by",
-    lastusedon: "t.last_used_on",
-  },
-  initial: "t.id asc",
-  last: "t.id asc",
-};
 
 /** Serves OAuth 2.0 clients (spec 000 §5.2; contract extensions.md). */
 export function mountOAuthClients(mount: Mount, deps: Deps): void {
   mount(oauth2Clients.list, async (ctx) => {
-    const kind = { source: clientList(ctx.tenantId), fields, sort };
-    const { rows, total } = await readPage<OAuthClientRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const kind = { source: clientList(ctx.tenantId), fields, sort: clientSort };
+    const found = await readPage<OAuthClientRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => oauthClientJson(ctx, row)),
-        total,
+        found.rows.map((row) => oauthClientJson(ctx, row)),
+        found,
       ),
     };
   });

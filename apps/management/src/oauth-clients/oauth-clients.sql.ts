@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import type { SortMap } from "@harrier/fiql";
 import { type AuditRow, auditColumns, type Columns, epochMs, type PageSource, selectList } from "@harrier/query";
 
 /** This is a client as the interface shows it; neither secret is part of it. */
@@ -27,6 +28,23 @@ const columns: Columns = {
   previousSecretExpiresAt: `case when t.previous_until > now() then ${epochMs("t.previous_until")} end`,
   revision: "t.revision",
   ...auditColumns("t"),
+};
+
+/** How the list is sorted. */
+export const clientSort: SortMap = {
+  fields: {
+    clientid: "t.id",
+    name: "t.name",
+    description: "t.description",
+    createdat: "t.created_at",
+    createdby: "t.created_by",
+    lastmodifiedat: "t.last_modified_at",
+    lastmodifiedby: "t.last_modified_by",
+    lastusedon: "t.last_used_on",
+  },
+  initial: "t.id asc",
+  last: "t.id asc",
+  nullable: ["t.description", "t.last_used_on"],
 };
 
 export const clientList = (tenantId: number): PageSource => ({

@@ -35,11 +35,11 @@ function viewerOf(identity: Identity): Viewer {
 export function mountOperations(mount: Mount, deps: Deps): void {
   mount(operations.list, async (ctx) => {
     const kind = { source: operationList(ctx.tenantId, viewerOf(ctx.identity)), ...operationQuery };
-    const { rows, total } = await readPage<OperationRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<OperationRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => operationJson(ctx, row)),
-        total,
+        found.rows.map((row) => operationJson(ctx, row)),
+        found,
       ),
     };
   });

@@ -18,12 +18,12 @@ type Change = (held: Grants) => Grants;
 export function mountRoles(mount: Mount, deps: Deps): void {
   mount(roles.list, async (ctx) => {
     const kind = { source: roleList(ctx.tenantId), ...idAndName };
-    const { rows, total } = await readPage<RoleRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<RoleRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     const full = ctx.query.representation === "full";
     return {
       body: page(
-        rows.map((row) => roleJson(ctx, row, full)),
-        total,
+        found.rows.map((row) => roleJson(ctx, row, full)),
+        found,
       ),
     };
   });

@@ -18,11 +18,11 @@ export function mountSetTypes(mount: Mount, deps: Deps): void {
   mount(distributionSetTypes.list, async (ctx) => {
     const source = setTypeList(ctx.tenantId, ctx.query.soft_deleted_mode);
     const kind = { source, sort: sortFields.distributionSetTypes, fields: typeFields };
-    const { rows, total } = await readPage<TypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<TypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => setTypeJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => setTypeJson(ctx, row, false)),
+        found,
       ),
     };
   });

@@ -18,11 +18,11 @@ export function mountSoftwareModules(mount: Mount, deps: Deps): void {
   mount(softwareModules.list, async (ctx) => {
     const source = moduleList(ctx.tenantId, ctx.query.soft_deleted_mode);
     const kind = { source, sort: sortFields.softwareModules, fields: moduleFields };
-    const { rows, total } = await readPage<ModuleRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<ModuleRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => moduleJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => moduleJson(ctx, row, false)),
+        found,
       ),
     };
   });

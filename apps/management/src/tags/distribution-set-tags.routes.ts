@@ -24,11 +24,11 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
 
   mount(distributionSetTags.list, async (ctx) => {
     const kind = { source: tagList(table, ctx.tenantId), sort: sortFields.tags, fields: tagFields };
-    const { rows, total } = await readPage<TagRow>(list, kind, ctx.query);
+    const found = await readPage<TagRow>(list, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => distributionSetTagJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => distributionSetTagJson(ctx, row, false)),
+        found,
       ),
     };
   });
@@ -58,16 +58,12 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
   mount(distributionSetTags.listAssigned, async (ctx) => {
     const { id } = idOf(ctx);
     const source = setsOfTag(ctx.tenantId, id, ctx.query.q === undefined);
-    const { rows, total, known } = await readPage<SetRow>(
-      list,
-      { source, sort: sortFields.distributionSets, fields: setFields },
-      ctx.query,
-    );
-    if (!known) throw entityNotFound("DistributionSetTag", id);
+    const found = await readPage<SetRow>(list, { source, sort: sortFields.distributionSets, fields: setFields }, ctx.query);
+    if (!found.known) throw entityNotFound("DistributionSetTag", id);
     return {
       body: page(
-        rows.map((row) => setJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => setJson(ctx, row, false)),
+        found,
       ),
     };
   });

@@ -22,11 +22,11 @@ const table = "target_tags";
 export function mountTargetTags(mount: Mount, deps: Deps): void {
   mount(targetTags.list, async (ctx) => {
     const kind = { source: tagList(table, ctx.tenantId), sort: sortFields.tags, fields: tagFields };
-    const { rows, total } = await readPage<TagRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<TagRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => targetTagJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => targetTagJson(ctx, row, false)),
+        found,
       ),
     };
   });

@@ -1,4 +1,4 @@
-import { type CursorPageQuery, targetGroups } from "@harrier/contracts";
+import { type PageQuery, targetGroups } from "@harrier/contracts";
 import { encoded, scopeOf } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { targetPage } from "../targets/target-page.ts";
@@ -35,7 +35,7 @@ export function mountTargetGroups(mount: Mount, deps: Deps): void {
 }
 
 /** Returns a page of the targets in a group; an empty group has none. */
-async function targetsIn(deps: Deps, ctx: RequestContext, query: CursorPageQuery & { group: string; subgroups: boolean }) {
+async function targetsIn(deps: Deps, ctx: RequestContext, query: PageQuery & { group: string; subgroups: boolean }) {
   const source = targetsOfGroup(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), query);
   return targetPage(deps, ctx, { source, query });
 }

@@ -43,11 +43,11 @@ export function mountTargetTypes(mount: Mount, deps: Deps): void {
       sort: sortFields.targetTypes,
       fields: typeFields,
     };
-    const { rows, total } = await readPage<TargetTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<TargetTypeRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => targetTypeJson(ctx, row, false)),
-        total,
+        found.rows.map((row) => targetTypeJson(ctx, row, false)),
+        found,
       ),
     };
   });

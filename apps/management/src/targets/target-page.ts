@@ -1,7 +1,7 @@
-import { cursorPage } from "@harrier/contracts";
+import { page } from "@harrier/contracts";
 import type { HarrierError } from "@harrier/errors";
 import { sortFields, targetFields } from "@harrier/fiql";
-import { type CursorQuery, type PageSource, readCursorPage, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { type ListQuery, type PageSource, readPage, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { RequestContext } from "@harrier/service";
 import { type FoundTarget, type TargetDeps, withTokens } from "./targets.ts";
 
@@ -15,7 +15,7 @@ export const targetItems = (deps: Pick<Deps, "now">, ctx: RequestContext, found:
 
 interface List {
   source: PageSource;
-  query: CursorQuery;
+  query: ListQuery;
   /** The error if what the targets belong to does not exist; without it the list is empty then. */
   missing?: () => HarrierError;
 }
@@ -23,7 +23,7 @@ interface List {
 /** Answers a page of the targets of a list, with the tokens that the caller may read. */
 export async function targetPage(deps: Deps, ctx: RequestContext, { source, query, missing }: List) {
   const kind = { source, sort: sortFields.targets, fields: targetFields };
-  const found = await readCursorPage<TargetRow>(targetLists(deps, ctx.tenantId), kind, query);
+  const found = await readPage<TargetRow>(targetLists(deps, ctx.tenantId), kind, query);
   if (missing !== undefined && !found.known) throw missing();
-  return { body: cursorPage(targetItems(deps, ctx, await withTokens(deps, ctx, found.rows)), found) };
+  return { body: page(targetItems(deps, ctx, await withTokens(deps, ctx, found.rows)), found) };
 }

@@ -1,6 +1,6 @@
-import { cursorPage, targets, typeOfTarget } from "@harrier/contracts";
+import { page, targets, typeOfTarget } from "@harrier/contracts";
 import { sortFields, targetFields } from "@harrier/fiql";
-import { readCursorPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
+import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@harrier/query";
 import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { newCommandId } from "./assignment.ts";
@@ -33,13 +33,13 @@ export function mountTargets(mount: Mount, deps: Deps): void {
     const full = ctx.query.representation === "full";
     const source = targetList(ctx.tenantId, scopeOf(ctx.identity, "READ_TARGET"), full);
     const kind = { source, sort: sortFields.targets, fields: targetFields };
-    const found = await readCursorPage<TargetRow | FullTargetRow>(targetLists(deps, ctx.tenantId), kind, ctx.query);
+    const found = await readPage<TargetRow | FullTargetRow>(targetLists(deps, ctx.tenantId), kind, ctx.query);
     const withToken = await withTokens(deps, ctx, found.rows);
     const item = (target: FoundTarget<TargetRow | FullTargetRow>) => ({
       ...shown(ctx, target, false),
       ...("tags" in target.row ? besideTarget(target.row) : {}),
     });
-    return { body: cursorPage(withToken.map(item), found) };
+    return { body: page(withToken.map(item), found) };
   });
 
   mount(targets.create, async (ctx) => {

@@ -22,11 +22,11 @@ export function mountTenants(register: Mount, deps: Deps): void {
 
   mount(tenants.list, async (ctx) => {
     const kind = { source: tenantList, ...tenantQuery };
-    const { rows, total } = await readPage<TenantRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<TenantRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     return {
       body: page(
-        rows.map((row) => tenantJson(ctx, row)),
-        total,
+        found.rows.map((row) => tenantJson(ctx, row)),
+        found,
       ),
     };
   });

@@ -16,12 +16,12 @@ interface Deps extends UserDeps {
 export function mountUsers(mount: Mount, deps: Deps): void {
   mount(users.list, async (ctx) => {
     const kind = { source: userList(ctx.tenantId), ...idAndName };
-    const { rows, total } = await readPage<UserRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
+    const found = await readPage<UserRow>({ db: deps.db.pool, now: deps.now }, kind, ctx.query);
     const full = ctx.query.representation === "full";
     return {
       body: page(
-        rows.map((row) => userJson(ctx, row, full)),
-        total,
+        found.rows.map((row) => userJson(ctx, row, full)),
+        found,
       ),
     };
   });

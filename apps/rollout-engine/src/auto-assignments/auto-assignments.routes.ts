@@ -19,21 +19,21 @@ export function mountAutoAssignments(mount: Mount, deps: AutoAssignDeps): void {
   });
 
   mount(autoAssignments.list, async ({ tenantId, query, base }) => {
-    const { rows, total } = await listAutoAssignments(deps, tenantId, query);
+    const found = await listAutoAssignments(deps, tenantId, query);
     return {
       body: page(
-        rows.map((row) => autoAssignmentJson(base, row)),
-        total,
+        found.rows.map((row) => autoAssignmentJson(base, row)),
+        found,
       ),
     };
   });
 
   mount(autoAssignmentsOfSet.autoAssignments, async ({ tenantId, params, query, base }) => {
-    const { rows, total } = await listAutoAssignments(deps, tenantId, { ...query, setId: params.distributionSetId });
+    const found = await listAutoAssignments(deps, tenantId, { ...query, setId: params.distributionSetId });
     return {
       body: page(
-        rows.map((row) => autoAssignmentJson(base, row)),
-        total,
+        found.rows.map((row) => autoAssignmentJson(base, row)),
+        found,
       ),
     };
   });

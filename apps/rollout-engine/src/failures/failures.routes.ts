@@ -1,4 +1,4 @@
-import { page, type RolloutFailure, rolloutFailures } from "@harrier/contracts";
+import { type RolloutFailure, rolloutFailures } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
 import { optional } from "@harrier/query";
@@ -27,6 +27,6 @@ export function mountFailures(mount: Mount, deps: { db: Database }): void {
     const [head] = rows;
     if (head === undefined) throw entityNotFound("Rollout", rolloutId);
     const found = rows.filter((row): row is FailureRow & { count: number } => row.count !== null);
-    return { body: page(found.map(failureJson), head.total) };
+    return { body: { content: found.map(failureJson), total: head.total, size: found.length } };
   });
 }

@@ -12,7 +12,7 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
     return {
       body: page(
         found.rows.map((row) => filterJson(base, row, { set })),
-        found.total,
+        found,
       ),
     };
   });
@@ -56,7 +56,7 @@ export function mountFilters(mount: Mount, deps: AutoAssignDeps): void {
     return {
       body: page(
         found.rows.map((row) => filterJson(base, row)),
-        found.total,
+        found,
       ),
     };
   });

@@ -1,4 +1,4 @@
-import { cursorPage, page, rollouts } from "@harrier/contracts";
+import { page, rollouts } from "@harrier/contracts";
 import { targetJson } from "@harrier/query";
 import type { Mount } from "@harrier/service";
 import { checkReach } from "../rollouts/check-reach.ts";
@@ -15,7 +15,7 @@ export function mountGroups(mount: Mount, deps: GroupDeps): void {
     return {
       body: page(
         found.rows.map((row) => groupJson(base, rolloutId, row, full)),
-        found.total,
+        found,
       ),
     };
   });
@@ -34,6 +34,6 @@ export function mountGroups(mount: Mount, deps: GroupDeps): void {
     // a group that does not exist has no targets by the specification, but is unknown in hawkBit 1.x
     if (ctx.surface === "rest" && rows.length === 0) await getGroup(deps, ctx.tenantId, ctx.params.rolloutId, ctx.params.groupId);
     const items = rows.map((row) => targetJson(ctx, row, { now, securityToken: tokens[row.controllerId] }));
-    return { body: cursorPage(items, found) };
+    return { body: page(items, found) };
   });
 }

@@ -1,15 +1,6 @@
 import { type Database, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import {
-  type CursorPage,
-  type CursorQuery,
-  type ListQuery,
-  type Page,
-  readCursorPage,
-  readPage,
-  type TargetRow,
-  targetLists,
-} from "@harrier/query";
+import { type ListQuery, type Page, readPage, type TargetRow, targetLists } from "@harrier/query";
 import type { Client, OutCall } from "@harrier/rpc";
 import { visibleTypes } from "../matching/scope.ts";
 import { findGroup, type GroupRow, groupList, memberList } from "./groups.sql.ts";
@@ -39,7 +30,7 @@ export async function listGroups(
   return found;
 }
 
-export interface MembersPage extends CursorPage<TargetRow> {
+export interface MembersPage extends Page<TargetRow> {
   /** The security tokens by controllerId; there are none unless the caller may read them. */
   tokens: Readonly<Record<string, string>>;
   now: number;
@@ -53,12 +44,12 @@ export async function listMembers(
   deps: GroupDeps,
   call: OutCall,
   group: { rolloutId: number; groupId: number },
-  query: CursorQuery,
+  query: ListQuery,
 ): Promise<MembersPage> {
   const { tenantId, permissions } = call.principal;
   const now = deps.now();
   const reading = targetLists({ db: deps.db, now: () => now }, tenantId);
-  const found = await readCursorPage<TargetRow>(reading, memberList(tenantId, group, visibleTypes(call.principal)), query);
+  const found = await readPage<TargetRow>(reading, memberList(tenantId, group, visibleTypes(call.principal)), query);
   if (!found.known) throw entityNotFound("Rollout", group.rolloutId);
   const controllerIds = permissions.includes("READ_TARGET_SECURITY_TOKEN") ? found.rows.map((row) => row.controllerId) : [];
   const tokens = controllerIds.length > 0 ? (await deps.targets.readSecurityTokens({ controllerIds }, call)).tokens : {};

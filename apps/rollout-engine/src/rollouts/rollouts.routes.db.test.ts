@@ -1,76 +1,21 @@
-import { randomBytes } from "node:crypto";
 import { rollouts } from "@harrier/contracts";
-import { countRoundTrips, createDatabase, type Database, IdBlocks } from "@harrier/db";
-import { type Identity, identityHeaders, parseKeys } from "@harrier/rpc";
-import { createHttp, createLog, createMetrics, type Http } from "@harrier/service";
-import { type RoundTripCounter, startRoundTripCounter } from "@harrier/testkit";
+import type { RoundTripCounter } from "@harrier/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freezeRollout } from "../freeze/freeze.ts";
-import { mountAll } from "../mount-all.ts";
-import { createFixture, type Fixture, setIds } from "../testing/database.fixture.ts";
+import { type Fixture, setIds } from "../testing/database.fixture.ts";
+import { baseUrl, createHttpFixture, everything, type HttpFixture, type Json } from "../testing/http.fixture.ts";
 
-const keys = parseKeys(`gateway/rollout-engine=k1:${randomBytes(32).toString("base64")}`);
-const everything = ["READ", "CREATE", "UPDATE", "DELETE", "HANDLE"].map((verb) => `${verb}_ROLLOUT`).concat("READ_TARGET");
-const baseUrl = "https://updates.example";
-
+let http: HttpFixture;
 let fixture: Fixture;
 let counter: RoundTripCounter;
-let db: Database;
-let http: Http;
-let port: number;
+let call: HttpFixture["call"];
 
 beforeAll(async () => {
-  fixture = await createFixture();
+  http = await createHttpFixture();
+  ({ fixture, counter, call } = http);
   await fixture.addTargets("t", 10);
-  counter = await startRoundTripCounter(fixture.database.adminUrl);
-  db = createDatabase({ url: counter.through(fixture.database.urlOf("rollout-engine")), applicationName: "test" });
-  const service = "rollout-engine";
-  const log = createLog({ service, level: "silent" });
-  http = createHttp({ service, keys, log, metrics: createMetrics({ service }), countRoundTrips });
-  const deps = { ...fixture.create, db, ids: new IdBlocks(db.pool), wake: () => {}, fault: () => {} };
-  const targets = {
-    readSecurityTokens: async ({ controllerIds = [] }: { controllerIds?: string[] }) => ({
-      tokens: Object.fromEntries(controllerIds.map((id) => [id, `token of ${id}`])),
-    }),
-  };
-  mountAll(http.mount, { rollouts: deps, groups: { db, targets, now: Date.now }, filters: deps });
-  port = await http.listen("127.0.0.1", 0);
 });
-afterAll(async () => {
-  await http?.close();
-  await db?.close();
-  await counter?.close();
-  await fixture?.drop();
-});
-
-type Json = Record<string, unknown>;
-
-async function call(method: string, path: string, options: { body?: unknown; permissions?: string[]; base?: string } = {}) {
-  const { body, permissions = everything, base = "/rest/v1" } = options;
-  const url = `${base}${path}`;
-  const identity: Identity = {
-    tenantId: 1,
-    tenant: "DEFAULT",
-    kind: "user",
-    subject: "admin",
-    permissions,
-    rid: "test",
-    baseUrl,
-    audience: "rollout-engine",
-    method,
-    path: url,
-    expiresAt: Date.now() + 10_000,
-    caller: "gateway",
-  };
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const answer = await fetch(`http://127.0.0.1:${port}${url}`, {
-    method,
-    headers: { ...identityHeaders(keys, identity, text === undefined ? undefined : Buffer.from(text)), "content-type": "application/json" },
-    ...(text === undefined ? {} : { body: text }),
-  });
-  const answered = await answer.text();
-  return { status: answer.status, text: answered, body: (answered === "" ? {} : JSON.parse(answered)) as Json };
-}
+afterAll(() => http?.close());
 
 let names = 0;
 const rollout = (over: Json = {}) => {

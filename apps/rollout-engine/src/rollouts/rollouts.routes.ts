@@ -29,7 +29,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     return {
       body: page(
         found.rows.map((row) => rolloutJson(base, row, full)),
-        found.total,
+        found,
       ),
     };
   });

@@ -32,6 +32,6 @@ export function mountTimelines(mount: Mount, deps: ReadDeps): void {
     await checkReach(deps, identity, rolloutId);
     const found = await readPage<StepRow>({ db: deps.db.pool, now: deps.now }, stepList(tenantId, rolloutId), query);
     if (!found.known) throw entityNotFound("Rollout", rolloutId);
-    return { body: page(found.rows.map(stepJson), found.total) };
+    return { body: page(found.rows.map(stepJson), found) };
   });
 }

@@ -140,7 +140,7 @@ export const installation = [
       name: "status",
       summary: "Show the virtual host and its users",
       row: r.messaging.status,
-      columns: columnsOf("enabled", "dmfEnabled", "sieEnabled", "vhost", "users", "waitingMessages", "deadLetters"),
+      columns: columnsOf("enabled", "dmfEnabled", "sieEnabled", "vhost", "users", "missing", "waitingMessages", "deadLetters"),
     }),
     ...(
       [

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { queryInt } from "../paging.ts";
-import { deviceOk, route } from "../route.ts";
+import { deviceOk, routesOf } from "../route.ts";
 import { isStorable, lookedUpText, newControllerId, pathId } from "../values.ts";
 import { cancelView, confirmationBaseView, confirmationView, deploymentView, deviceArtifactView, pollView } from "./answers.ts";
 import { autoConfirmBody, confirmationBody } from "./confirmation.ts";
@@ -27,10 +27,8 @@ const installedQuery = z.object({ actionHistory });
 const resource = { service: "controller", interface: "device", success: deviceOk, permission: [], credential: "device" } as const;
 
 /** The resources of a device (spec 000 §4). */
-export const device = {
-  poll: route({
-    ...resource,
-    id: "device.poll",
+export const device = routesOf("device", resource, {
+  poll: {
     method: "GET",
     path: base,
     params: registering,
@@ -38,10 +36,8 @@ export const device = {
     errors: ["constraintViolation", "quotaTooManyEntries"],
     summary: "Ask for open work; registers an unknown device",
     source: "spec 000 §4.1",
-  }),
-  getDeployment: route({
-    ...resource,
-    id: "device.getDeployment",
+  },
+  getDeployment: {
     method: "GET",
     path: `${base}/deploymentBase/:actionId`,
     params: ofAction,
@@ -50,10 +46,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound"],
     summary: "Read a deployment",
     source: "spec 000 §4.1",
-  }),
-  deploymentFeedback: route({
-    ...resource,
-    id: "device.deploymentFeedback",
+  },
+  deploymentFeedback: {
     method: "POST",
     path: `${base}/deploymentBase/:actionId/feedback`,
     params: ofAction,
@@ -61,10 +55,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries", "concurrentModification"],
     summary: "Report on a deployment",
     source: "spec 000 §4.1",
-  }),
-  getCancel: route({
-    ...resource,
-    id: "device.getCancel",
+  },
+  getCancel: {
     method: "GET",
     path: `${base}/cancelAction/:actionId`,
     params: ofAction,
@@ -72,10 +64,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound"],
     summary: "Read a cancellation",
     source: "spec 000 §4.1",
-  }),
-  cancelFeedback: route({
-    ...resource,
-    id: "device.cancelFeedback",
+  },
+  cancelFeedback: {
     method: "POST",
     path: `${base}/cancelAction/:actionId/feedback`,
     params: ofAction,
@@ -83,10 +73,8 @@ export const device = {
     errors: ["entityNotFound", "actionNotCancelable", "quotaTooManyEntries", "concurrentModification"],
     summary: "Report on a cancellation",
     source: "spec 000 §4.1",
-  }),
-  configData: route({
-    ...resource,
-    id: "device.configData",
+  },
+  configData: {
     method: "PUT",
     path: `${base}/configData`,
     params: ofTarget,
@@ -94,10 +82,8 @@ export const device = {
     errors: ["entityNotFound", "invalidTargetAttributes", "quotaTooManyEntries", "concurrentModification"],
     summary: "Send the attributes of the device",
     source: "spec 000 §4.1",
-  }),
-  installedBase: route({
-    ...resource,
-    id: "device.installedBase",
+  },
+  installedBase: {
     method: "GET",
     path: `${base}/installedBase/:actionId`,
     params: ofAction,
@@ -106,10 +92,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound"],
     summary: "Read the latest installed action",
     source: "spec 000 §4.2",
-  }),
-  runningVersion: route({
-    ...resource,
-    id: "device.runningVersion",
+  },
+  runningVersion: {
     method: "PUT",
     path: `${base}/installedBase`,
     params: ofTarget,
@@ -119,10 +103,8 @@ export const device = {
     errors: ["entityNotFound", "setInvalid", "setIncomplete", "quotaTooManyEntries", "concurrentModification"],
     summary: "Report the version that is running",
     source: "spec 000 §4.2",
-  }),
-  confirmationBase: route({
-    ...resource,
-    id: "device.confirmationBase",
+  },
+  confirmationBase: {
     method: "GET",
     path: `${base}/confirmationBase`,
     params: registering,
@@ -130,10 +112,8 @@ export const device = {
     errors: ["constraintViolation", "quotaTooManyEntries"],
     summary: "Ask how the target confirms; registers an unknown device",
     source: "spec 000 §4.2",
-  }),
-  activateAutoConfirm: route({
-    ...resource,
-    id: "device.activateAutoConfirm",
+  },
+  activateAutoConfirm: {
     method: "POST",
     path: `${base}/confirmationBase/activateAutoConfirm`,
     params: ofTarget,
@@ -142,20 +122,16 @@ export const device = {
     errors: ["entityNotFound", "constraintViolation", "autoConfAlreadyActive", "concurrentModification"],
     summary: "Confirm every action automatically from now on",
     source: "spec 000 §4.2",
-  }),
-  deactivateAutoConfirm: route({
-    ...resource,
-    id: "device.deactivateAutoConfirm",
+  },
+  deactivateAutoConfirm: {
     method: "POST",
     path: `${base}/confirmationBase/deactivateAutoConfirm`,
     params: ofTarget,
     errors: ["entityNotFound", "concurrentModification"],
     summary: "Confirm no action automatically any more",
     source: "spec 000 §4.2",
-  }),
-  getConfirmation: route({
-    ...resource,
-    id: "device.getConfirmation",
+  },
+  getConfirmation: {
     method: "GET",
     path: `${base}/confirmationBase/:actionId`,
     params: ofAction,
@@ -164,10 +140,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound"],
     summary: "Read a deployment that waits for its confirmation",
     source: "spec 000 §4.2",
-  }),
-  confirmationFeedback: route({
-    ...resource,
-    id: "device.confirmationFeedback",
+  },
+  confirmationFeedback: {
     method: "POST",
     path: `${base}/confirmationBase/:actionId/feedback`,
     params: ofAction,
@@ -175,10 +149,8 @@ export const device = {
     errors: ["entityNotFound", "stateNotFound", "actionClosed", "quotaTooManyEntries", "concurrentModification"],
     summary: "Confirm or deny a deployment",
     source: "spec 000 §4.2",
-  }),
-  listArtifacts: route({
-    ...resource,
-    id: "device.listArtifacts",
+  },
+  listArtifacts: {
     method: "GET",
     path: `${base}/softwaremodules/:softwareModuleId/artifacts`,
     params: ofModule,
@@ -186,5 +158,5 @@ export const device = {
     errors: ["entityNotFound"],
     summary: "List the artifacts of a software module",
     source: "spec 000 §4.1",
-  }),
-};
+  },
+});

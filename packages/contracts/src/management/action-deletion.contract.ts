@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { queryInt, queryText } from "../paging.ts";
-import { route } from "../route.ts";
+import { routesOf } from "../route.ts";
 import { arrayUpTo, bodyId, lookedUpText, pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 
@@ -21,32 +21,26 @@ const common = {
 } as const;
 
 /** Deletes closed actions of all targets. */
-export const actionDeletion = {
-  delete: route({
-    ...common,
-    id: "actions.delete",
+export const actionDeletion = routesOf("actions", common, {
+  delete: {
     path: "/actions/:actionId",
     params: z.object({ actionId: pathId }),
     errors: ["entityNotFound", "actionNotDeletable"],
     summary: "Delete a closed action with its history",
-  }),
-  deleteMany: route({
-    ...common,
-    id: "actions.deleteMany",
+  },
+  deleteMany: {
     path: "/actions",
     query: z.object({ q: queryText.meta({ description: "FIQL query", example: "status==finished;createdat=lt=0" }) }),
     body: ids,
     bodyKind: "optional-json",
     errors: [...listErrors, "constraintViolation", "entityNotFound", "actionNotDeletable", "quotaTooManyEntries", "concurrentModification"],
     summary: "Delete closed actions, all or none: either those of a query or those of a list of ids, at most 5,000",
-  }),
-};
+  },
+});
 
 /** Deletes closed actions of one target. */
-export const targetActionDeletion = {
-  deleteActions: route({
-    ...common,
-    id: "targets.deleteActions",
+export const targetActionDeletion = routesOf("targets", common, {
+  deleteActions: {
     path: "/targets/:targetId/actions",
     params: z.object({ targetId: lookedUpText }),
     // a number below 0 stands for not given
@@ -55,5 +49,5 @@ export const targetActionDeletion = {
     bodyKind: "optional-json",
     errors: ["constraintViolation", "entityNotFound", "actionNotDeletable"],
     summary: "Delete closed actions of a target: either those of a list of ids, all or none, or all but its newest `keepLast`",
-  }),
-};
+  },
+});

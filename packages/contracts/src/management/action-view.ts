@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type ActionStatus, actionStatus, actionStatusNames, forceTypeNames, proofSources, watchStages } from "../codes.ts";
-import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
+import { pageOf } from "../paging.ts";
 import { expectedAttribute } from "../safety-policy.ts";
 import { namedGroup, namedSet, namedTarget } from "./named.ts";
 
@@ -81,8 +81,8 @@ export const actionView = z
 /** An action as hawkBit 1.x shows it: `status` is the detailed one (contract rollouts.md §0, row 4). */
 export const actionViewRest = z.object({ ...actionMembers, status: statusWord }).meta({ id: "ActionRest" });
 
-export const actionPage = cursorPageOf(actionView);
-export const actionPageRest = cursorPageOf(actionViewRest);
+export const actionPage = pageOf(actionView);
+export const actionPageRest = pageOf(actionViewRest);
 
 export type ActionView = z.output<typeof actionView> | z.output<typeof actionViewRest>;
 

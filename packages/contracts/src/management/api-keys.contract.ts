@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { missingMessage } from "../parse.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { clampMoment, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
 
@@ -56,74 +56,58 @@ const one = z.object({ apiKeyId: pathId });
 const apiKey = ["API_KEY"];
 
 /** The API keys for the device interface (spec 000 §4.3). The lists are plain arrays, because a tenant has only a few. */
-export const apiKeys = {
-  list: route({
-    id: "apiKeys.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/api-keys/dsi",
-    success: ok,
-    response: z.array(apiKeyView),
-    permission: apiKey,
-    errors: [],
-    summary: "List the device API keys of the tenant",
-    source: "spec 000 §4.3",
-  }),
-  create: route({
-    id: "apiKeys.create",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: "/api-keys/dsi",
-    body: createBody,
-    success: created,
-    response: createdApiKeyView,
-    permission: apiKey,
-    errors: ["constraintViolation", "quotaTooManyEntries"],
-    summary: "Create a device API key; the key itself is in this answer only",
-    source: "spec 000 §4.3",
-  }),
-  get: route({
-    id: "apiKeys.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/api-keys/dsi/:apiKeyId",
-    params: one,
-    success: ok,
-    response: apiKeyView,
-    permission: apiKey,
-    errors: ["entityNotFound"],
-    summary: "Get a device API key",
-    source: "spec 000 §4.3",
-  }),
-  update: route({
-    id: "apiKeys.update",
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path: "/api-keys/dsi/:apiKeyId",
-    params: one,
-    body: updateBody,
-    success: ok,
-    response: apiKeyView,
-    permission: apiKey,
-    errors: ["constraintViolation", "entityNotFound", "entityChanged"],
-    summary: "Change the description of a device API key; null removes it",
-    source: "spec 000 §4.3",
-  }),
-  delete: route({
-    id: "apiKeys.delete",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path: "/api-keys/dsi/:apiKeyId",
-    params: one,
-    success: bodiless,
-    permission: apiKey,
-    errors: ["entityNotFound", "entityChanged"],
-    summary: "Revoke and delete a device API key",
-    source: "spec 000 §4.3",
-  }),
-};
+export const apiKeys = routesOf(
+  "apiKeys",
+  { service: "management", interface: "management", source: "spec 000 §4.3" },
+  {
+    list: {
+      method: "GET",
+      path: "/api-keys/dsi",
+      success: ok,
+      response: z.array(apiKeyView),
+      permission: apiKey,
+      errors: [],
+      summary: "List the device API keys of the tenant",
+    },
+    create: {
+      method: "POST",
+      path: "/api-keys/dsi",
+      body: createBody,
+      success: created,
+      response: createdApiKeyView,
+      permission: apiKey,
+      errors: ["constraintViolation", "quotaTooManyEntries"],
+      summary: "Create a device API key; the key itself is in this answer only",
+    },
+    get: {
+      method: "GET",
+      path: "/api-keys/dsi/:apiKeyId",
+      params: one,
+      success: ok,
+      response: apiKeyView,
+      permission: apiKey,
+      errors: ["entityNotFound"],
+      summary: "Get a device API key",
+    },
+    update: {
+      method: "PUT",
+      path: "/api-keys/dsi/:apiKeyId",
+      params: one,
+      body: updateBody,
+      success: ok,
+      response: apiKeyView,
+      permission: apiKey,
+      errors: ["constraintViolation", "entityNotFound", "entityChanged"],
+      summary: "Change the description of a device API key; null removes it",
+    },
+    delete: {
+      method: "DELETE",
+      path: "/api-keys/dsi/:apiKeyId",
+      params: one,
+      success: bodiless,
+      permission: apiKey,
+      errors: ["entityNotFound", "entityChanged"],
+      summary: "Revoke and delete a device API key",
+    },
+  },
+);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { queryInt } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { byteCount, checksum, fileName, lookedUpText, pathId } from "../values.ts";
 import { artifactView } from "./artifacts.contract.ts";
@@ -51,10 +51,8 @@ const common = {
 } as const;
 
 /** Uploads of artifacts that go on after an interruption (contract console.md M15). */
-export const artifactUploads = {
-  open: route({
-    ...common,
-    id: "artifactUploads.open",
+export const artifactUploads = routesOf("artifactUploads", common, {
+  open: {
     method: "POST",
     path: base,
     params: module,
@@ -72,10 +70,8 @@ export const artifactUploads = {
       "constraintViolation",
     ],
     summary: "Open an upload in parts",
-  }),
-  get: route({
-    ...common,
-    id: "artifactUploads.get",
+  },
+  get: {
     method: "GET",
     path: `${base}/:uploadId`,
     params: one,
@@ -83,10 +79,8 @@ export const artifactUploads = {
     response: artifactUploadView,
     errors: ["entityNotFound"],
     summary: "Get how far an upload in parts has come",
-  }),
-  sendPart: route({
-    ...common,
-    id: "artifactUploads.sendPart",
+  },
+  sendPart: {
     method: "PUT",
     path: `${base}/:uploadId`,
     params: one,
@@ -105,10 +99,8 @@ export const artifactUploads = {
       "storageFull",
     ],
     summary: "Send the next part of an upload",
-  }),
-  complete: route({
-    ...common,
-    id: "artifactUploads.complete",
+  },
+  complete: {
     method: "POST",
     path: `${base}/:uploadId/complete`,
     params: one,
@@ -130,15 +122,13 @@ export const artifactUploads = {
       "storageFull",
     ],
     summary: "Make an artifact of an upload in parts",
-  }),
-  cancel: route({
-    ...common,
-    id: "artifactUploads.cancel",
+  },
+  cancel: {
     method: "DELETE",
     path: `${base}/:uploadId`,
     params: one,
     success: bodiless,
     errors: ["entityNotFound", "uploadOffset", "tooManyRequests"],
     summary: "Give up an upload in parts",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { cursorPageOf, cursorPageQuery } from "../cursor.ts";
-import { ok, route } from "../route.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { ok, routesOf } from "../route.ts";
 import { lookedUpText } from "../values.ts";
 import { cursorListErrors, listErrors } from "./common.ts";
 
@@ -90,44 +90,36 @@ export const auditCsvColumns = [
 const common = { service: "management", interface: "management", method: "GET", success: ok, permission: ["USER_MANAGEMENT"] } as const;
 
 /** The audit trail of the tenant, over all services. */
-export const audits = {
-  list: route({
-    ...common,
-    id: "audit.list",
+export const audits = routesOf("audit", common, {
+  list: {
     path: "/audit",
-    query: cursorPageQuery,
-    response: cursorPageOf(auditEntryView),
+    query: pageQuery,
+    response: pageOf(auditEntryView),
     errors: cursorListErrors,
     summary: "List changing calls and failed sign-ins, the newest first",
     source: "contract extensions.md, Audit",
-  }),
-  exportCsv: route({
-    ...common,
-    id: "audit.exportCsv",
+  },
+  exportCsv: {
     path: "/audit.csv",
     query: z.object({ q: z.string().optional() }),
     responseType: "text/csv",
     errors: listErrors,
     summary: "Get entries of the audit trail as CSV, the newest first",
     source: "contract console.md §3",
-  }),
-  verify: route({
-    ...common,
-    id: "audit.verify",
+  },
+  verify: {
     path: "/audit/verify",
     response: auditVerificationView,
     errors: [],
     summary: "Recompute the newest part of the chains that seal the audit trail",
     source: "contract extensions.md, Audit",
-  }),
-  get: route({
-    ...common,
-    id: "audit.get",
+  },
+  get: {
     path: "/audit/:auditId",
     params: z.object({ auditId: lookedUpText }),
     response: auditEntryView,
     errors: ["entityNotFound"],
     summary: "Get an entry of the audit trail",
     source: "contract extensions.md, Audit",
-  }),
-};
+  },
+});

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { created, ok, route } from "../route.ts";
+import { created, ok, route, routesOf } from "../route.ts";
 import { frozenSafety, safetyBody } from "../safety.ts";
 import { bodyId, epochMs, flag, optionalDescription, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { listErrors, remarkQuery } from "./common.ts";
@@ -97,84 +97,81 @@ function decision(name: "approve" | "deny", summary: string) {
 }
 
 /** Auto-assignments as a resource of their own, as in hawkBit's newest interface; those of target filters are among them. */
-export const autoAssignments = {
-  list: route({
-    ...common,
-    id: "autoAssignments.list",
-    method: "GET",
-    path,
-    query: pageQuery,
-    success: ok,
-    response: autoAssignmentPage,
-    permission: ["READ_TARGET"],
-    errors: listErrors,
-    summary: "List auto-assignments",
-  }),
-  create: route({
-    ...common,
-    id: "autoAssignments.create",
-    method: "POST",
-    path,
-    body: withoutNulls(autoAssignmentCreate),
-    success: created,
-    response: autoAssignmentView,
-    permission: ["UPDATE_TARGET", "READ_REPOSITORY"],
-    errors: [
-      "constraintViolation",
-      "rsqlParamSyntax",
-      "rsqlInvalidField",
-      "invalidAutoAssignActionType",
-      "entityNotFound",
-      "entityAlreadyExists",
-      "deleted",
-      "setIncomplete",
-      "setInvalid",
-      "quotaTooManyEntries",
-      "concurrentModification",
-    ],
-    summary: "Create an auto-assignment; of a filter of the same name and query it becomes the filter's own",
-  }),
-  get: route({
-    ...one,
-    id: "autoAssignments.get",
-    method: "GET",
-    success: ok,
-    response: autoAssignmentView,
-    permission: ["READ_TARGET"],
-    errors: ["entityNotFound"],
-    summary: "Get an auto-assignment",
-  }),
-  update: route({
-    ...one,
-    id: "autoAssignments.update",
-    method: "PUT",
-    body: withoutNulls(autoAssignmentUpdate),
-    success: ok,
-    response: autoAssignmentView,
-    permission: ["UPDATE_TARGET"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
-    summary: "Change name or description of an auto-assignment; a filter that it belongs to is renamed with it",
-  }),
-  delete: route({
-    ...one,
-    id: "autoAssignments.delete",
-    method: "DELETE",
-    success: done,
-    permission: ["UPDATE_TARGET"],
-    errors: ["entityNotFound", "concurrentModification", "entityChanged"],
-    summary: "Delete an auto-assignment; a filter that it belongs to stays, and so do actions that it has caused",
-  }),
-  approve: decision("approve", "Approve an auto-assignment that waits for it"),
-  deny: decision("deny", "Deny an auto-assignment that waits for approval: it assigns nothing"),
-  start: step("start", "Start an auto-assignment before its time"),
-  pause: step("pause", "Pause an auto-assignment: nothing is assigned after the answer"),
-  resume: step("resume", "Let a paused auto-assignment go on"),
-};
+export const autoAssignments = routesOf(
+  "autoAssignments",
+  {},
+  {
+    list: {
+      ...common,
+      method: "GET",
+      path,
+      query: pageQuery,
+      success: ok,
+      response: autoAssignmentPage,
+      permission: ["READ_TARGET"],
+      errors: listErrors,
+      summary: "List auto-assignments",
+    },
+    create: {
+      ...common,
+      method: "POST",
+      path,
+      body: withoutNulls(autoAssignmentCreate),
+      success: created,
+      response: autoAssignmentView,
+      permission: ["UPDATE_TARGET", "READ_REPOSITORY"],
+      errors: [
+        "constraintViolation",
+        "rsqlParamSyntax",
+        "rsqlInvalidField",
+        "invalidAutoAssignActionType",
+        "entityNotFound",
+        "entityAlreadyExists",
+        "deleted",
+        "setIncomplete",
+        "setInvalid",
+        "quotaTooManyEntries",
+        "concurrentModification",
+      ],
+      summary: "Create an auto-assignment; of a filter of the same name and query it becomes the filter's own",
+    },
+    get: {
+      ...one,
+      method: "GET",
+      success: ok,
+      response: autoAssignmentView,
+      permission: ["READ_TARGET"],
+      errors: ["entityNotFound"],
+      summary: "Get an auto-assignment",
+    },
+    update: {
+      ...one,
+      method: "PUT",
+      body: withoutNulls(autoAssignmentUpdate),
+      success: ok,
+      response: autoAssignmentView,
+      permission: ["UPDATE_TARGET"],
+      errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
+      summary: "Change name or description of an auto-assignment; a filter that it belongs to is renamed with it",
+    },
+    delete: {
+      ...one,
+      method: "DELETE",
+      success: done,
+      permission: ["UPDATE_TARGET"],
+      errors: ["entityNotFound", "concurrentModification", "entityChanged"],
+      summary: "Delete an auto-assignment; a filter that it belongs to stays, and so do actions that it has caused",
+    },
+    approve: decision("approve", "Approve an auto-assignment that waits for it"),
+    deny: decision("deny", "Deny an auto-assignment that waits for approval: it assigns nothing"),
+    start: step("start", "Start an auto-assignment before its time"),
+    pause: step("pause", "Pause an auto-assignment: nothing is assigned after the answer"),
+    resume: step("resume", "Let a paused auto-assignment go on"),
+  },
+);
 
-export const autoAssignmentsOfSet = {
-  autoAssignments: route({
-    ...common,
-    id: "distributionSets.autoAssignments",
+export const autoAssignmentsOfSet = routesOf("distributionSets", common, {
+  autoAssignments: {
     method: "GET",
     path: "/distributionsets/:distributionSetId/autoAssignments",
     params: z.object({ distributionSetId: pathId }),
@@ -184,5 +181,5 @@ export const autoAssignmentsOfSet = {
     permission: ["READ_REPOSITORY", "READ_TARGET"],
     errors: ["entityNotFound", ...listErrors],
     summary: "List the auto-assignments of a distribution set",
-  }),
-};
+  },
+});

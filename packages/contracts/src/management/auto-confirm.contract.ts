@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodiless, ok, route } from "../route.ts";
+import { bodiless, ok, routesOf } from "../route.ts";
 import { lookedUpText, optionalText, withoutNulls } from "../values.ts";
 import { autoConfirmView } from "./target-view.ts";
 
@@ -16,47 +16,39 @@ export const autoConfirmActivation = withoutNulls(
 export type AutoConfirmActivation = z.output<typeof autoConfirmActivation>;
 
 /** The auto-confirmation of a target (spec 001 §4.2). */
-export const autoConfirm = {
-  autoConfirm: route({
-    id: "targets.autoConfirm",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path,
-    params,
-    success: ok,
-    response: autoConfirmView,
-    permission: ["READ_TARGET"],
-    errors: ["entityNotFound"],
-    summary: "Get whether a target confirms its actions by itself",
-    source: "spec 001 §4.2",
-  }),
-  activateAutoConfirm: route({
-    id: "targets.activateAutoConfirm",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: `${path}/activate`,
-    params,
-    body: autoConfirmActivation,
-    bodyKind: "optional-json",
-    success: bodiless,
-    permission: ["UPDATE_TARGET"],
-    errors: ["constraintViolation", "entityNotFound", "autoConfAlreadyActive"],
-    summary: "Let a target confirm its actions by itself, those that wait included",
-    source: "spec 001 §4.2",
-  }),
-  deactivateAutoConfirm: route({
-    id: "targets.deactivateAutoConfirm",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: `${path}/deactivate`,
-    params,
-    success: bodiless,
-    permission: ["UPDATE_TARGET"],
-    errors: ["entityNotFound"],
-    summary: "Let a target no longer confirm its actions by itself",
-    source: "spec 001 §4.2",
-  }),
-};
+export const autoConfirm = routesOf(
+  "targets",
+  { service: "management", interface: "management", source: "spec 001 §4.2" },
+  {
+    autoConfirm: {
+      method: "GET",
+      path,
+      params,
+      success: ok,
+      response: autoConfirmView,
+      permission: ["READ_TARGET"],
+      errors: ["entityNotFound"],
+      summary: "Get whether a target confirms its actions by itself",
+    },
+    activateAutoConfirm: {
+      method: "POST",
+      path: `${path}/activate`,
+      params,
+      body: autoConfirmActivation,
+      bodyKind: "optional-json",
+      success: bodiless,
+      permission: ["UPDATE_TARGET"],
+      errors: ["constraintViolation", "entityNotFound", "autoConfAlreadyActive"],
+      summary: "Let a target confirm its actions by itself, those that wait included",
+    },
+    deactivateAutoConfirm: {
+      method: "POST",
+      path: `${path}/deactivate`,
+      params,
+      success: bodiless,
+      permission: ["UPDATE_TARGET"],
+      errors: ["entityNotFound"],
+      summary: "Let a target no longer confirm its actions by itself",
+    },
+  },
+);

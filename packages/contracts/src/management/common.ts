@@ -1,8 +1,9 @@
 import type { ErrorCode } from "@harrier/errors";
 import { z } from "zod";
 import { audit } from "../link.ts";
-import { first, softDeletedMode } from "../paging.ts";
+import { softDeletedMode } from "../paging.ts";
 import { missingMessage } from "../parse.ts";
+import { first } from "../query-text.ts";
 import { optionalText } from "../values.ts";
 
 /** The errors of every list with `sort` and `q`. */

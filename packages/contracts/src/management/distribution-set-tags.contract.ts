@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { arrayBody, bodyId, idReference, pathId, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { distributionSetPage, distributionSetView } from "./distribution-sets.contract.ts";
@@ -19,10 +19,8 @@ const setTagPath = "/distributionsettags/:distributionsetTagId";
 const taggedSets = `${setTagPath}/assigned`;
 
 /** The operations on distribution set tags (spec 001 §4.5): like those on target tags, but unknown sets always fail (contract management.md §4.9). */
-export const distributionSetTags = {
-  list: route({
-    ...common,
-    id: "distributionSetTags.list",
+export const distributionSetTags = routesOf("distributionSetTags", common, {
+  list: {
     method: "GET",
     path: "/distributionsettags",
     query: pageQuery,
@@ -31,10 +29,8 @@ export const distributionSetTags = {
     permission: ["READ_REPOSITORY"],
     errors: listErrors,
     summary: "List distribution set tags",
-  }),
-  create: route({
-    ...common,
-    id: "distributionSetTags.create",
+  },
+  create: {
     method: "POST",
     path: "/distributionsettags",
     body: arrayBody(tagCreate),
@@ -43,10 +39,8 @@ export const distributionSetTags = {
     permission: ["CREATE_REPOSITORY"],
     errors: ["constraintViolation", "entityAlreadyExists"],
     summary: "Create distribution set tags, all or none",
-  }),
-  get: route({
-    ...common,
-    id: "distributionSetTags.get",
+  },
+  get: {
     method: "GET",
     path: setTagPath,
     params: setTag,
@@ -55,10 +49,8 @@ export const distributionSetTags = {
     permission: ["READ_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Get a distribution set tag",
-  }),
-  update: route({
-    ...common,
-    id: "distributionSetTags.update",
+  },
+  update: {
     method: "PUT",
     path: setTagPath,
     params: setTag,
@@ -68,10 +60,8 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
     summary: "Change a distribution set tag",
-  }),
-  delete: route({
-    ...common,
-    id: "distributionSetTags.delete",
+  },
+  delete: {
     method: "DELETE",
     path: setTagPath,
     params: setTag,
@@ -79,10 +69,8 @@ export const distributionSetTags = {
     permission: ["DELETE_REPOSITORY"],
     errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a distribution set tag; its sets stay",
-  }),
-  listAssigned: route({
-    ...common,
-    id: "distributionSetTags.listAssigned",
+  },
+  listAssigned: {
     method: "GET",
     path: taggedSets,
     params: setTag,
@@ -92,10 +80,8 @@ export const distributionSetTags = {
     permission: ["READ_REPOSITORY"],
     errors: ["entityNotFound", ...listErrors],
     summary: "List the distribution sets that have a tag",
-  }),
-  assign: route({
-    ...common,
-    id: "distributionSetTags.assign",
+  },
+  assign: {
     method: "POST",
     path: taggedSets,
     params: setTag,
@@ -104,10 +90,8 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Give a tag to many distribution sets, all or none",
-  }),
-  assignByPut: route({
-    ...common,
-    id: "distributionSetTags.assignByPut",
+  },
+  assignByPut: {
     method: "PUT",
     path: taggedSets,
     params: setTag,
@@ -116,10 +100,8 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Give a tag to many distribution sets, as clients of older versions ask (contract management.md D4)",
-  }),
-  unassign: route({
-    ...common,
-    id: "distributionSetTags.unassign",
+  },
+  unassign: {
     method: "DELETE",
     path: taggedSets,
     params: setTag,
@@ -128,10 +110,8 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Take a tag from many distribution sets, all or none",
-  }),
-  toggle: route({
-    ...common,
-    id: "distributionSetTags.toggle",
+  },
+  toggle: {
     method: "POST",
     path: `${taggedSets}/toggleTagAssignment`,
     params: setTag,
@@ -144,10 +124,8 @@ export const distributionSetTags = {
     errors: ["entityNotFound"],
     summary: "Take a tag from sets that all have it, or give it to those that have not, as old clients ask",
     source: "contract management.md §4.12",
-  }),
-  assignOne: route({
-    ...common,
-    id: "distributionSetTags.assignOne",
+  },
+  assignOne: {
     method: "POST",
     path: `${taggedSets}/:distributionsetId`,
     params: oneSet,
@@ -155,10 +133,8 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Give a tag to a distribution set",
-  }),
-  unassignOne: route({
-    ...common,
-    id: "distributionSetTags.unassignOne",
+  },
+  unassignOne: {
     method: "DELETE",
     path: `${taggedSets}/:distributionsetId`,
     params: oneSet,
@@ -166,5 +142,5 @@ export const distributionSetTags = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["entityNotFound"],
     summary: "Take a tag from a distribution set",
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, route, routesOf } from "../route.ts";
 import { arrayBody, arrayOf, idReference, pathId, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
 import { softwareModuleTypeView } from "./software-module-types.contract.ts";
@@ -25,80 +25,69 @@ const base = "/distributionsettypes";
 const path = `${base}/:distributionSetTypeId`;
 
 /** The operations on distribution set types (spec 001 §4.4). */
-export const distributionSetTypes = {
-  list: route({
-    id: "distributionSetTypes.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: base,
-    query: withDeletedModes(pageQuery),
-    success: ok,
-    response: pageOf(distributionSetTypeView),
-    permission: ["READ_REPOSITORY"],
-    errors: listErrors,
-    summary: "List distribution set types",
-    source: "spec 001 §4.4",
-  }),
-  create: route({
-    id: "distributionSetTypes.create",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: base,
-    body: arrayBody(distributionSetTypeCreate),
-    success: created,
-    response: z.array(distributionSetTypeView),
-    permission: ["CREATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries", "concurrentModification"],
-    summary: "Create distribution set types, all or none",
-    source: "spec 001 §4.4",
-  }),
-  get: route({
-    id: "distributionSetTypes.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path,
-    params: one,
-    success: ok,
-    response: distributionSetTypeView,
-    permission: ["READ_REPOSITORY"],
-    errors: ["entityNotFound"],
-    summary: "Get a distribution set type",
-    source: "spec 001 §4.4",
-  }),
-  update: route({
-    id: "distributionSetTypes.update",
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path,
-    params: one,
-    body: typeUpdateBody,
-    success: ok,
-    response: distributionSetTypeView,
-    permission: ["UPDATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
-    summary: "Change description or colour of a distribution set type",
-    source: "spec 001 §4.4",
-  }),
-  delete: route({
-    id: "distributionSetTypes.delete",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path,
-    params: one,
-    success: bodiless,
-    permission: ["DELETE_REPOSITORY"],
-    errors: ["entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
-    summary: "Delete a distribution set type; it stays readable while a set is of it, and the tenant's default type stays",
-    source: "spec 001 §4.4",
-  }),
-  ...moduleTypesOf("Mandatory", "mandatorymoduletypes"),
-  ...moduleTypesOf("Optional", "optionalmoduletypes"),
-};
+export const distributionSetTypes = routesOf(
+  "distributionSetTypes",
+  { service: "management", interface: "management" },
+  {
+    list: {
+      method: "GET",
+      path: base,
+      query: withDeletedModes(pageQuery),
+      success: ok,
+      response: pageOf(distributionSetTypeView),
+      permission: ["READ_REPOSITORY"],
+      errors: listErrors,
+      summary: "List distribution set types",
+      source: "spec 001 §4.4",
+    },
+    create: {
+      method: "POST",
+      path: base,
+      body: arrayBody(distributionSetTypeCreate),
+      success: created,
+      response: z.array(distributionSetTypeView),
+      permission: ["CREATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries", "concurrentModification"],
+      summary: "Create distribution set types, all or none",
+      source: "spec 001 §4.4",
+    },
+    get: {
+      method: "GET",
+      path,
+      params: one,
+      success: ok,
+      response: distributionSetTypeView,
+      permission: ["READ_REPOSITORY"],
+      errors: ["entityNotFound"],
+      summary: "Get a distribution set type",
+      source: "spec 001 §4.4",
+    },
+    update: {
+      method: "PUT",
+      path,
+      params: one,
+      body: typeUpdateBody,
+      success: ok,
+      response: distributionSetTypeView,
+      permission: ["UPDATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
+      summary: "Change description or colour of a distribution set type",
+      source: "spec 001 §4.4",
+    },
+    delete: {
+      method: "DELETE",
+      path,
+      params: one,
+      success: bodiless,
+      permission: ["DELETE_REPOSITORY"],
+      errors: ["entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
+      summary: "Delete a distribution set type; it stays readable while a set is of it, and the tenant's default type stays",
+      source: "spec 001 §4.4",
+    },
+    ...moduleTypesOf("Mandatory", "mandatorymoduletypes"),
+    ...moduleTypesOf("Optional", "optionalmoduletypes"),
+  },
+);
 
 /** Makes the four operations on one of the two lists of module types; only the requirements of a removal differ (spec 001 §4.4). */
 function moduleTypesOf<K extends "Mandatory" | "Optional">(kind: K, segment: string) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { eventTypes } from "../events.ts";
 import { queryFlag, queryInt } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { lookedUpText, pathId } from "../values.ts";
 
 /** A page has at most so many events, and at least room for two: one of each outbox. */
@@ -54,45 +54,43 @@ export const eventPage = z
 export type EventPage = z.output<typeof eventPage>;
 
 /** What happens to targets, actions and rollouts (contract extensions.md, Events; contract console.md, M07). */
-export const events = {
-  list: route({
-    id: "events.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/events",
-    query: z.object({
-      after: after.optional(),
-      types: types.optional(),
-      limit: queryInt(100, (value) => (value < 1 ? 100 : Math.max(2, Math.min(maxEvents, value)))),
-      wait: queryInt(0, (value) => Math.max(0, Math.min(maxEventWait, value))),
-    }),
-    success: ok,
-    response: eventPage,
-    permission: ["READ_TARGET", "READ_ROLLOUT"],
-    errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission"],
-    summary: "Read the events behind a cursor, and wait for the next ones",
-    source: "contract extensions.md",
-  }),
-  stream: route({
-    id: "events.stream",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/events/stream",
-    query: z.object({
-      after: after.optional(),
-      types: types.optional(),
-      changes: queryFlag,
-      seconds: queryInt(maxSeconds, (value) => (value < 1 ? maxSeconds : Math.min(maxSeconds, value))),
-      rollout: pathId.optional(),
-      target: lookedUpText.optional(),
-    }),
-    success: ok,
-    responseType: "text/event-stream",
-    permission: ["READ_TARGET", "READ_ROLLOUT"],
-    errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission", "tooManyRequests"],
-    summary: "Follow events, or the subjects that change, as server-sent events",
-    source: "contract console.md, M07",
-  }),
-};
+export const events = routesOf(
+  "events",
+  { service: "management", interface: "management" },
+  {
+    list: {
+      method: "GET",
+      path: "/events",
+      query: z.object({
+        after: after.optional(),
+        types: types.optional(),
+        limit: queryInt(100, (value) => (value < 1 ? 100 : Math.max(2, Math.min(maxEvents, value)))),
+        wait: queryInt(0, (value) => Math.max(0, Math.min(maxEventWait, value))),
+      }),
+      success: ok,
+      response: eventPage,
+      permission: ["READ_TARGET", "READ_ROLLOUT"],
+      errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission"],
+      summary: "Read the events behind a cursor, and wait for the next ones",
+      source: "contract extensions.md",
+    },
+    stream: {
+      method: "GET",
+      path: "/events/stream",
+      query: z.object({
+        after: after.optional(),
+        types: types.optional(),
+        changes: queryFlag,
+        seconds: queryInt(maxSeconds, (value) => (value < 1 ? maxSeconds : Math.min(maxSeconds, value))),
+        rollout: pathId.optional(),
+        target: lookedUpText.optional(),
+      }),
+      success: ok,
+      responseType: "text/event-stream",
+      permission: ["READ_TARGET", "READ_ROLLOUT"],
+      errors: ["constraintViolation", "eventCursorExpired", "insufficientPermission", "tooManyRequests"],
+      summary: "Follow events, or the subjects that change, as server-sent events",
+      source: "contract console.md, M07",
+    },
+  },
+);

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { rolloutStatusNames, updateStatusNames } from "../codes.ts";
-import { firstUnlessEmpty, queryInt } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { queryInt } from "../paging.ts";
+import { firstUnlessEmpty } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 
 /** A month in a query; an absent or empty text gives undefined, and any other that is no month violates a constraint. */
@@ -115,89 +116,83 @@ const perMonth = { query: monthsQuery, errors: ["constraintViolation"] } as cons
 const path = "/insights";
 
 /** Insights of the tenant (spec 001 §4.8; contract management.md §10.6). */
-export const insights = {
-  dataTraffic: route({
-    ...ofTargets,
-    ...perMonth,
-    id: "insights.dataTraffic",
-    path: `${path}/data-traffic`,
-    response: dataTrafficInsights,
-    summary: "Get the bytes that devices and users have downloaded, by month",
-  }),
-  artifactStorage: route({
-    ...ofTargets,
-    ...perMonth,
-    id: "insights.artifactStorage",
-    path: `${path}/artifact-storage`,
-    response: artifactStorageInsights,
-    summary: "Get the bytes of artifacts at the end of each month",
-  }),
-  currentTargets: route({
-    ...ofTargets,
-    id: "insights.currentTargets",
-    path: `${path}/targets/current`,
-    response: currentTargets,
-    errors: [],
-    summary: "Count the targets by update status, and those that are overdue",
-  }),
-  monthlyTargets: route({
-    ...ofTargets,
-    ...perMonth,
-    id: "insights.monthlyTargets",
-    path: `${path}/targets/monthly`,
-    response: targetInsights,
-    summary: "Get the number of targets at the end of each month",
-  }),
-  currentRollouts: route({
-    ...ofRepository,
-    id: "insights.currentRollouts",
-    path: `${path}/rollouts/current`,
-    response: currentRollouts,
-    errors: [],
-    summary: "Count the rollouts by status",
-  }),
-  monthlyRollouts: route({
-    ...ofRepository,
-    ...perMonth,
-    id: "insights.monthlyRollouts",
-    path: `${path}/rollouts/monthly`,
-    response: rolloutCountInsights,
-    summary: "Get how many rollouts were created in each month",
-  }),
-  monthlyActions: route({
-    ...ofRepository,
-    ...perMonth,
-    id: "insights.monthlyActions",
-    path: `${path}/actions/monthly`,
-    response: actionInsights,
-    summary: "Get how many actions were created in each month, and how many ended in which way",
-  }),
-  topInstalled: route({
-    ...ofRepository,
-    id: "insights.topInstalled",
-    path: `${path}/distributionsets/top-installed`,
-    query: top,
-    response: setCounts,
-    errors: [],
-    summary: "Get the distribution sets that most targets have installed",
-  }),
-  topAssigned: route({
-    ...ofRepository,
-    id: "insights.topAssigned",
-    path: `${path}/distributionsets/top-assigned`,
-    query: top,
-    response: setCounts,
-    errors: [],
-    summary: "Get the distribution sets that most targets have assigned",
-  }),
-  versions: route({
-    ...ofRepository,
-    id: "insights.versions",
-    path: `${path}/versions`,
-    query: versionsQuery,
-    response: versionInsights,
-    errors: ["constraintViolation"],
-    summary: "Get how many targets had which distribution set at the end of each day",
-    source: "contract console.md §1",
-  }),
-};
+export const insights = routesOf(
+  "insights",
+  {},
+  {
+    dataTraffic: {
+      ...ofTargets,
+      ...perMonth,
+      path: `${path}/data-traffic`,
+      response: dataTrafficInsights,
+      summary: "Get the bytes that devices and users have downloaded, by month",
+    },
+    artifactStorage: {
+      ...ofTargets,
+      ...perMonth,
+      path: `${path}/artifact-storage`,
+      response: artifactStorageInsights,
+      summary: "Get the bytes of artifacts at the end of each month",
+    },
+    currentTargets: {
+      ...ofTargets,
+      path: `${path}/targets/current`,
+      response: currentTargets,
+      errors: [],
+      summary: "Count the targets by update status, and those that are overdue",
+    },
+    monthlyTargets: {
+      ...ofTargets,
+      ...perMonth,
+      path: `${path}/targets/monthly`,
+      response: targetInsights,
+      summary: "Get the number of targets at the end of each month",
+    },
+    currentRollouts: {
+      ...ofRepository,
+      path: `${path}/rollouts/current`,
+      response: currentRollouts,
+      errors: [],
+      summary: "Count the rollouts by status",
+    },
+    monthlyRollouts: {
+      ...ofRepository,
+      ...perMonth,
+      path: `${path}/rollouts/monthly`,
+      response: rolloutCountInsights,
+      summary: "Get how many rollouts were created in each month",
+    },
+    monthlyActions: {
+      ...ofRepository,
+      ...perMonth,
+      path: `${path}/actions/monthly`,
+      response: actionInsights,
+      summary: "Get how many actions were created in each month, and how many ended in which way",
+    },
+    topInstalled: {
+      ...ofRepository,
+      path: `${path}/distributionsets/top-installed`,
+      query: top,
+      response: setCounts,
+      errors: [],
+      summary: "Get the distribution sets that most targets have installed",
+    },
+    topAssigned: {
+      ...ofRepository,
+      path: `${path}/distributionsets/top-assigned`,
+      query: top,
+      response: setCounts,
+      errors: [],
+      summary: "Get the distribution sets that most targets have assigned",
+    },
+    versions: {
+      ...ofRepository,
+      path: `${path}/versions`,
+      query: versionsQuery,
+      response: versionInsights,
+      errors: ["constraintViolation"],
+      summary: "Get how many targets had which distribution set at the end of each day",
+      source: "contract console.md §1",
+    },
+  },
+);

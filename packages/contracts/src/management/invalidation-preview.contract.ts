@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rolloutStatusNames } from "../codes.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 
 const total = z.int().min(0);
@@ -27,20 +27,20 @@ export const invalidationPreview = z
 export type InvalidationPreview = z.output<typeof invalidationPreview>;
 
 /** The preview of an invalidation (contract console.md §2). */
-export const setInvalidationPreviews = {
-  invalidationPreview: route({
-    id: "distributionSets.invalidationPreview",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/distributionsets/:distributionSetId/invalidate/preview",
-    params: z.object({ distributionSetId: pathId }),
-    success: ok,
-    response: invalidationPreview,
-    // it names rollouts and target filters, and counts actions
-    permission: ["READ_REPOSITORY", "READ_ROLLOUT", "READ_TARGET"],
-    errors: ["entityNotFound"],
-    summary: "Tell which rollouts, auto-assignments and open actions the invalidation of a distribution set would concern",
-    source: "contract console.md §2",
-  }),
-};
+export const setInvalidationPreviews = routesOf(
+  "distributionSets",
+  { service: "management", interface: "management", source: "contract console.md §2" },
+  {
+    invalidationPreview: {
+      method: "GET",
+      path: "/distributionsets/:distributionSetId/invalidate/preview",
+      params: z.object({ distributionSetId: pathId }),
+      success: ok,
+      response: invalidationPreview,
+      // it names rollouts and target filters, and counts actions
+      permission: ["READ_REPOSITORY", "READ_ROLLOUT", "READ_TARGET"],
+      errors: ["entityNotFound"],
+      summary: "Tell which rollouts, auto-assignments and open actions the invalidation of a distribution set would concern",
+    },
+  },
+);

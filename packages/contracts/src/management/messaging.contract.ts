@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { flag, recordUpTo } from "../values.ts";
 import { password } from "./users.contract.ts";
 
@@ -37,6 +37,7 @@ export const messagingStatus = z
     users: z.array(z.string()),
     waitingMessages: z.int().min(0).optional(),
     deadLetters: z.int().min(0).optional(),
+    missing: z.array(z.enum(["dmf", "sie"])).optional(),
     refusals: z.array(refusals).optional(),
     sieFailingSince: z.int().optional(),
   })
@@ -53,20 +54,16 @@ const common = { service: "management", interface: "management", success: ok, so
 const path = "/system/amqp";
 
 /** Messaging of the tenant (spec 001 §4.8; contract management.md §10.5). */
-export const messaging = {
-  status: route({
-    ...common,
-    id: "messaging.status",
+export const messaging = routesOf("messaging", common, {
+  status: {
     method: "GET",
     path,
     response: messagingStatus,
     permission: ["USER_MANAGEMENT"],
     errors: ["amqpNotAvailable"],
     summary: "Get the state of the tenant's messaging",
-  }),
-  setPasswords: route({
-    ...common,
-    id: "messaging.setPasswords",
+  },
+  setPasswords: {
     method: "PUT",
     path: `${path}/passwords`,
     body: passwords,
@@ -74,10 +71,8 @@ export const messaging = {
     permission: ["USER_MANAGEMENT"],
     errors: ["amqpNotAvailable", "amqpNotEnabled", "constraintViolation", "entityNotFound"],
     summary: "Change passwords of the tenant's users of the message broker",
-  }),
-  enableDmf: route({
-    ...common,
-    id: "messaging.enableDmf",
+  },
+  enableDmf: {
     confidential: true,
     method: "POST",
     path: `${path}/dmf`,
@@ -87,10 +82,8 @@ export const messaging = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["amqpNotAvailable", "amqpAlreadyEnabled", "constraintViolation", "entityNotFound"],
     summary: "Enable devices that speak DMF over AMQP, with a virtual host and a user for the tenant",
-  }),
-  enableDmfWithGeneratedPasswords: route({
-    ...common,
-    id: "messaging.enableDmfWithGeneratedPasswords",
+  },
+  enableDmfWithGeneratedPasswords: {
     confidential: true,
     method: "POST",
     path: "/system/dmf",
@@ -98,10 +91,8 @@ export const messaging = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["amqpNotAvailable", "amqpAlreadyEnabled"],
     summary: "Enable devices that speak DMF over AMQP, with generated passwords",
-  }),
-  enableSie: route({
-    ...common,
-    id: "messaging.enableSie",
+  },
+  enableSie: {
     confidential: true,
     method: "POST",
     path: `${path}/sie`,
@@ -109,5 +100,5 @@ export const messaging = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["amqpNotAvailable", "amqpAlreadyEnabled"],
     summary: "Enable the stream of events over AMQP, with a user that reads it",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { pageOf, uncursoredPageQuery } from "../paging.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { arrayBody, flag, lookedUpText, optionalText, pathId, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 
@@ -38,25 +38,21 @@ const ofModule = "/softwaremodules/:softwareModuleId/metadata";
 const ofSet = "/distributionsets/:distributionSetId/metadata";
 
 /** The operations on metadata of software modules (spec 001 §4.4). */
-export const moduleMetadata = {
-  listMetadata: route({
-    ...common,
-    id: "softwareModules.listMetadata",
+export const moduleMetadata = routesOf("softwareModules", common, {
+  listMetadata: {
     method: "GET",
     path: ofModule,
     params: oneModule,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: pageOf(moduleMetadataView),
     permission: ["READ_REPOSITORY"],
     errors: [...listErrors, "entityNotFound"],
     summary: "List the metadata of a software module",
     source: "spec 001 §4.4",
-  }),
-  createMetadata: route({
-    ...common,
+  },
+  createMetadata: {
     ...silentOnRest,
-    id: "softwareModules.createMetadata",
     method: "POST",
     path: ofModule,
     params: oneModule,
@@ -67,10 +63,8 @@ export const moduleMetadata = {
     errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries"],
     summary: "Add metadata to a software module, all or none",
     source: "spec 001 §4.4",
-  }),
-  getMetadata: route({
-    ...common,
-    id: "softwareModules.getMetadata",
+  },
+  getMetadata: {
     method: "GET",
     path: `${ofModule}/:metadataKey`,
     params: oneModule.extend(key),
@@ -80,11 +74,9 @@ export const moduleMetadata = {
     errors: ["entityNotFound"],
     summary: "Get a metadata entry of a software module",
     source: "spec 001 §4.4",
-  }),
-  updateMetadata: route({
-    ...common,
+  },
+  updateMetadata: {
     ...silentOnRest,
-    id: "softwareModules.updateMetadata",
     method: "PUT",
     path: `${ofModule}/:metadataKey`,
     params: oneModule.extend(key),
@@ -95,10 +87,8 @@ export const moduleMetadata = {
     errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
     summary: "Change a metadata entry of a software module",
     source: "spec 001 §4.4",
-  }),
-  deleteMetadata: route({
-    ...common,
-    id: "softwareModules.deleteMetadata",
+  },
+  deleteMetadata: {
     method: "DELETE",
     path: `${ofModule}/:metadataKey`,
     params: oneModule.extend(key),
@@ -107,29 +97,25 @@ export const moduleMetadata = {
     errors: ["entityNotFound", "concurrentModification"],
     summary: "Delete a metadata entry of a software module",
     source: "spec 001 §4.4",
-  }),
-};
+  },
+});
 
 /** The operations on metadata of distribution sets, which devices do not see (spec 001 §4.1). */
-export const setMetadata = {
-  listMetadata: route({
-    ...common,
-    id: "distributionSets.listMetadata",
+export const setMetadata = routesOf("distributionSets", common, {
+  listMetadata: {
     method: "GET",
     path: ofSet,
     params: oneSet,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: metadataPage,
     permission: ["READ_REPOSITORY"],
     errors: [...listErrors, "entityNotFound"],
     summary: "List the metadata of a distribution set",
     source: "spec 001 §4.1",
-  }),
-  createMetadata: route({
-    ...common,
+  },
+  createMetadata: {
     ...silentOnRest,
-    id: "distributionSets.createMetadata",
     method: "POST",
     path: ofSet,
     params: oneSet,
@@ -141,10 +127,8 @@ export const setMetadata = {
     errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries", "setInvalid", "deleted"],
     summary: "Add metadata to a distribution set, all or none",
     source: "spec 001 §4.1",
-  }),
-  getMetadata: route({
-    ...common,
-    id: "distributionSets.getMetadata",
+  },
+  getMetadata: {
     method: "GET",
     path: `${ofSet}/:metadataKey`,
     params: oneSet.extend(key),
@@ -154,11 +138,9 @@ export const setMetadata = {
     errors: ["entityNotFound"],
     summary: "Get a metadata entry of a distribution set",
     source: "spec 001 §4.1",
-  }),
-  updateMetadata: route({
-    ...common,
+  },
+  updateMetadata: {
     ...silentOnRest,
-    id: "distributionSets.updateMetadata",
     method: "PUT",
     path: `${ofSet}/:metadataKey`,
     params: oneSet.extend(key),
@@ -169,10 +151,8 @@ export const setMetadata = {
     errors: ["constraintViolation", "entityNotFound", "setInvalid", "deleted", "concurrentModification", "entityChanged"],
     summary: "Change a metadata entry of a distribution set",
     source: "spec 001 §4.1",
-  }),
-  deleteMetadata: route({
-    ...common,
-    id: "distributionSets.deleteMetadata",
+  },
+  deleteMetadata: {
     method: "DELETE",
     path: `${ofSet}/:metadataKey`,
     params: oneSet.extend(key),
@@ -181,5 +161,5 @@ export const setMetadata = {
     errors: ["entityNotFound", "setInvalid", "deleted", "concurrentModification"],
     summary: "Delete a metadata entry of a distribution set",
     source: "spec 001 §4.1",
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 import { listErrors } from "./common.ts";
 
@@ -33,33 +33,29 @@ export type OperationView = z.output<typeof operationView>;
  * The operations of the caller's tenant. They need no permission of their own: everybody sees the kinds that they may begin, which only the owner
  * of the rows can decide.
  */
-export const operations = {
-  list: route({
-    id: "operations.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/operations",
-    query: pageQuery,
-    success: ok,
-    response: pageOf(operationView),
-    permission: [],
-    errors: listErrors,
-    summary: "List background operations that the caller might have begun",
-    source: "contract extensions.md",
-  }),
-  get: route({
-    id: "operations.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/operations/:operationId",
-    params: z.object({ operationId: pathId }),
-    success: ok,
-    response: operationView,
-    permission: [],
-    errors: ["entityNotFound"],
-    summary: "Get a background operation and how far it is",
-    source: "contract extensions.md",
-  }),
-};
+export const operations = routesOf(
+  "operations",
+  { service: "management", interface: "management", source: "contract extensions.md" },
+  {
+    list: {
+      method: "GET",
+      path: "/operations",
+      query: pageQuery,
+      success: ok,
+      response: pageOf(operationView),
+      permission: [],
+      errors: listErrors,
+      summary: "List background operations that the caller might have begun",
+    },
+    get: {
+      method: "GET",
+      path: "/operations/:operationId",
+      params: z.object({ operationId: pathId }),
+      success: ok,
+      response: operationView,
+      permission: [],
+      errors: ["entityNotFound"],
+      summary: "Get a background operation and how far it is",
+    },
+  },
+);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 
 /** A permission that exists, with what it allows. */
 export const permissionInfoView = z
@@ -14,18 +14,18 @@ export const permissionInfoView = z
 export type PermissionInfoView = z.output<typeof permissionInfoView>;
 
 /** The permissions of the interface, which are the same in every tenant. */
-export const permissions = {
-  list: route({
-    id: "permissions.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/permissions",
-    success: ok,
-    response: z.array(permissionInfoView),
-    permission: [],
-    errors: [],
-    summary: "List the permissions that there are",
-    source: "contract console.md §3",
-  }),
-};
+export const permissions = routesOf(
+  "permissions",
+  { service: "management", interface: "management", source: "contract console.md §3" },
+  {
+    list: {
+      method: "GET",
+      path: "/permissions",
+      success: ok,
+      response: z.array(permissionInfoView),
+      permission: [],
+      errors: [],
+      summary: "List the permissions that there are",
+    },
+  },
+);

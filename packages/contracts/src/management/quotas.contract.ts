@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { quotaKeys } from "../quotas.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { lookedUpText, requiredWhole, withoutNulls } from "../values.ts";
 
 /** A quota (spec 001 §2.8); it has audit members only if somebody has set the limit. */
@@ -32,79 +32,67 @@ const quotaLimit = withoutNulls(z.object({ limit: requiredWhole })).meta({ id: "
 const system = ["SYSTEM_ADMIN"];
 
 /** The quotas of the tenant (spec 001 §4.7, contract management.md §10.3). */
-export const quotas = {
-  list: route({
-    id: "quotas.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/quotas",
-    success: ok,
-    response: all,
-    permission: ["READ_TENANT_CONFIGURATION"],
-    errors: [],
-    summary: "List the quotas of the tenant",
-    source: "spec 001 §4.7",
-  }),
-  get: route({
-    id: "quotas.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/quotas/:key",
-    params: one,
-    success: ok,
-    response: quotaView,
-    permission: ["READ_TENANT_CONFIGURATION"],
-    errors: ["entityNotFound"],
-    summary: "Get a quota of the tenant",
-    source: "spec 001 §4.7",
-  }),
-};
+export const quotas = routesOf(
+  "quotas",
+  { service: "management", interface: "management", source: "spec 001 §4.7" },
+  {
+    list: {
+      method: "GET",
+      path: "/system/quotas",
+      success: ok,
+      response: all,
+      permission: ["READ_TENANT_CONFIGURATION"],
+      errors: [],
+      summary: "List the quotas of the tenant",
+    },
+    get: {
+      method: "GET",
+      path: "/system/quotas/:key",
+      params: one,
+      success: ok,
+      response: quotaView,
+      permission: ["READ_TENANT_CONFIGURATION"],
+      errors: ["entityNotFound"],
+      summary: "Get a quota of the tenant",
+    },
+  },
+);
 
 /** The quotas of any tenant (contract extensions.md, "Quotas, set"), for the operator of the installation. */
-export const tenantQuotas = {
-  list: route({
-    id: "tenantQuotas.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/tenants/:tenantName/quotas",
-    params: ofTenant,
-    success: ok,
-    response: all,
-    permission: system,
-    errors: ["entityNotFound"],
-    summary: "List the quotas of a tenant",
-    source: "contract extensions.md",
-  }),
-  get: route({
-    id: "tenantQuotas.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/tenants/:tenantName/quotas/:key",
-    params: oneOfTenant,
-    success: ok,
-    response: quotaView,
-    permission: system,
-    errors: ["entityNotFound"],
-    summary: "Get a quota of a tenant",
-    source: "contract extensions.md",
-  }),
-  set: route({
-    id: "tenantQuotas.set",
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path: "/system/tenants/:tenantName/quotas/:key",
-    params: oneOfTenant,
-    body: quotaLimit,
-    success: ok,
-    response: quotaView,
-    permission: system,
-    errors: ["constraintViolation", "entityNotFound", "entityReadOnly", "entityChanged"],
-    summary: "Set the limit of a quota of a tenant; 0 or less is none",
-    source: "contract extensions.md",
-  }),
-};
+export const tenantQuotas = routesOf(
+  "tenantQuotas",
+  { service: "management", interface: "management", source: "contract extensions.md" },
+  {
+    list: {
+      method: "GET",
+      path: "/system/tenants/:tenantName/quotas",
+      params: ofTenant,
+      success: ok,
+      response: all,
+      permission: system,
+      errors: ["entityNotFound"],
+      summary: "List the quotas of a tenant",
+    },
+    get: {
+      method: "GET",
+      path: "/system/tenants/:tenantName/quotas/:key",
+      params: oneOfTenant,
+      success: ok,
+      response: quotaView,
+      permission: system,
+      errors: ["entityNotFound"],
+      summary: "Get a quota of a tenant",
+    },
+    set: {
+      method: "PUT",
+      path: "/system/tenants/:tenantName/quotas/:key",
+      params: oneOfTenant,
+      body: quotaLimit,
+      success: ok,
+      response: quotaView,
+      permission: system,
+      errors: ["constraintViolation", "entityNotFound", "entityReadOnly", "entityChanged"],
+      summary: "Set the limit of a quota of a tenant; 0 or less is none",
+    },
+  },
+);

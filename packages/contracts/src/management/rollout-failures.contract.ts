@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { firstUnlessEmpty, pageOf, queryInt } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { queryInt } from "../paging.ts";
+import { firstUnlessEmpty } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 
 /** Failures of a rollout that are the same but for numbers and the like in their message (contract console.md §2). */
@@ -21,25 +22,28 @@ export const rolloutFailure = z
   .meta({ id: "RolloutFailure" });
 export type RolloutFailure = z.output<typeof rolloutFailure>;
 
+/** The most frequent kinds; `total` is the number of all kinds, which are counted with them. */
+const failurePage = z.object({ content: z.array(rolloutFailure), total: z.int(), size: z.int() }).meta({ id: "RolloutFailurePage" });
+
 /** Why a rollout fails (contract console.md §2). */
-export const rolloutFailures = {
-  failures: route({
-    id: "rollouts.failures",
-    service: "rollout-engine",
-    interface: "management",
-    method: "GET",
-    path: "/rollouts/:rolloutId/failures",
-    params: z.object({ rolloutId: pathId }),
-    query: z.object({
-      groupId: z.preprocess(firstUnlessEmpty, pathId.optional()),
-      top: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
-    }),
-    success: ok,
-    response: pageOf(rolloutFailure),
-    // it names targets
-    permission: ["READ_ROLLOUT", "READ_TARGET"],
-    errors: ["constraintViolation", "entityNotFound"],
-    summary: "List why targets of a rollout have failed, the most frequent first",
-    source: "contract console.md §2",
-  }),
-};
+export const rolloutFailures = routesOf(
+  "rollouts",
+  { service: "rollout-engine", interface: "management", source: "contract console.md §2" },
+  {
+    failures: {
+      method: "GET",
+      path: "/rollouts/:rolloutId/failures",
+      params: z.object({ rolloutId: pathId }),
+      query: z.object({
+        groupId: z.preprocess(firstUnlessEmpty, pathId.optional()),
+        top: queryInt(50, (value) => (value < 1 ? 50 : Math.min(500, value))),
+      }),
+      success: ok,
+      response: failurePage,
+      // it names targets
+      permission: ["READ_ROLLOUT", "READ_TARGET"],
+      errors: ["constraintViolation", "entityNotFound"],
+      summary: "List why targets of a rollout have failed, the most frequent first",
+    },
+  },
+);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { first } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { first } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { pathId } from "../values.ts";
 import { totalsView } from "./rollout-view.ts";
@@ -38,20 +38,20 @@ const step = shownAs(
 );
 
 /** The series of the progress of a rollout. */
-export const rolloutProgress = {
-  progress: route({
-    id: "rollouts.progress",
-    service: "rollout-engine",
-    interface: "management",
-    method: "GET",
-    path: "/rollouts/:rolloutId/progress",
-    params: z.object({ rolloutId: pathId }),
-    query: z.object({ from: moment, to: moment, step }),
-    success: ok,
-    response: rolloutProgressView,
-    permission: ["READ_ROLLOUT"],
-    errors: ["constraintViolation", "entityNotFound"],
-    summary: "Get how the counts of a rollout have changed over time",
-    source: "contract console.md §2",
-  }),
-};
+export const rolloutProgress = routesOf(
+  "rollouts",
+  { service: "rollout-engine", interface: "management", source: "contract console.md §2" },
+  {
+    progress: {
+      method: "GET",
+      path: "/rollouts/:rolloutId/progress",
+      params: z.object({ rolloutId: pathId }),
+      query: z.object({ from: moment, to: moment, step }),
+      success: ok,
+      response: rolloutProgressView,
+      permission: ["READ_ROLLOUT"],
+      errors: ["constraintViolation", "entityNotFound"],
+      summary: "Get how the counts of a rollout have changed over time",
+    },
+  },
+);

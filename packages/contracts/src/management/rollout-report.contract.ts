@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { pathId } from "../values.ts";
 import { actionStatusWords } from "./action-view.ts";
@@ -95,69 +95,65 @@ const listing = { permission: ["READ_ROLLOUT", "READ_TARGET"], errors: ["constra
 const counting = { permission: ["READ_ROLLOUT"], errors: ["constraintViolation", "entityNotFound"] } as const;
 
 /** Reports and insights of rollouts (spec 001 §4.8). */
-export const rolloutReports = {
-  report: route({
-    ...ofRollout,
-    ...listing,
-    id: "rollouts.report",
-    path: `${path}/report`,
-    response: rolloutReport,
-    summary: "List the targets of a rollout by status and code of their action, at most 100,000",
-  }),
-  reportCsv: route({
-    ...ofRollout,
-    ...listing,
-    id: "rollouts.reportCsv",
-    path: `${path}/report.csv`,
-    responseType: "text/csv",
-    summary: "Get the targets of a rollout, however many, with status and code of their action as CSV",
-  }),
-  groupReport: route({
-    ...ofGroup,
-    ...listing,
-    id: "rollouts.groupReport",
-    path: `${group}/report`,
-    response: rolloutGroupReport,
-    summary: "List the targets of a rollout group by status and code of their action, at most 100,000",
-  }),
-  groupReportCsv: route({
-    ...ofGroup,
-    ...listing,
-    id: "rollouts.groupReportCsv",
-    path: `${group}/report.csv`,
-    responseType: "text/csv",
-    summary: "Get the targets of a rollout group, however many, with status and code of their action as CSV",
-  }),
-  insights: route({
-    ...ofRollout,
-    ...counting,
-    id: "rollouts.insights",
-    path: `${path}/insights`,
-    response: rolloutInsights,
-    summary: "Count the targets of a rollout by status and code of their action",
-  }),
-  insightsCsv: route({
-    ...ofRollout,
-    ...counting,
-    id: "rollouts.insightsCsv",
-    path: `${path}/insights.csv`,
-    responseType: "text/csv",
-    summary: "Count the targets of a rollout by status and code of their action, as CSV",
-  }),
-  groupInsights: route({
-    ...ofGroup,
-    ...counting,
-    id: "rollouts.groupInsights",
-    path: `${group}/insights`,
-    response: rolloutGroupInsights,
-    summary: "Count the targets of a rollout group by status and code of their action",
-  }),
-  groupInsightsCsv: route({
-    ...ofGroup,
-    ...counting,
-    id: "rollouts.groupInsightsCsv",
-    path: `${group}/insights.csv`,
-    responseType: "text/csv",
-    summary: "Count the targets of a rollout group by status and code of their action, as CSV",
-  }),
-};
+export const rolloutReports = routesOf(
+  "rollouts",
+  {},
+  {
+    report: {
+      ...ofRollout,
+      ...listing,
+      path: `${path}/report`,
+      response: rolloutReport,
+      summary: "List the targets of a rollout by status and code of their action, at most 100,000",
+    },
+    reportCsv: {
+      ...ofRollout,
+      ...listing,
+      path: `${path}/report.csv`,
+      responseType: "text/csv",
+      summary: "Get the targets of a rollout, however many, with status and code of their action as CSV",
+    },
+    groupReport: {
+      ...ofGroup,
+      ...listing,
+      path: `${group}/report`,
+      response: rolloutGroupReport,
+      summary: "List the targets of a rollout group by status and code of their action, at most 100,000",
+    },
+    groupReportCsv: {
+      ...ofGroup,
+      ...listing,
+      path: `${group}/report.csv`,
+      responseType: "text/csv",
+      summary: "Get the targets of a rollout group, however many, with status and code of their action as CSV",
+    },
+    insights: {
+      ...ofRollout,
+      ...counting,
+      path: `${path}/insights`,
+      response: rolloutInsights,
+      summary: "Count the targets of a rollout by status and code of their action",
+    },
+    insightsCsv: {
+      ...ofRollout,
+      ...counting,
+      path: `${path}/insights.csv`,
+      responseType: "text/csv",
+      summary: "Count the targets of a rollout by status and code of their action, as CSV",
+    },
+    groupInsights: {
+      ...ofGroup,
+      ...counting,
+      path: `${group}/insights`,
+      response: rolloutGroupInsights,
+      summary: "Count the targets of a rollout group by status and code of their action",
+    },
+    groupInsightsCsv: {
+      ...ofGroup,
+      ...counting,
+      path: `${group}/insights.csv`,
+      responseType: "text/csv",
+      summary: "Count the targets of a rollout group by status and code of their action, as CSV",
+    },
+  },
+);

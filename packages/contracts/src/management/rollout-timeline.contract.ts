@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { rolloutGroupStatusNames, rolloutStatusNames } from "../codes.ts";
 import { pageOf, plainPageQuery } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 import { plainListErrors } from "./common.ts";
 import { statusReasons, totalsView } from "./rollout-view.ts";
@@ -34,20 +34,20 @@ export const rolloutStep = z
 export type RolloutStep = z.output<typeof rolloutStep>;
 
 /** What has happened to a rollout (contract console.md §2). */
-export const rolloutTimelines = {
-  timeline: route({
-    id: "rollouts.timeline",
-    service: "rollout-engine",
-    interface: "management",
-    method: "GET",
-    path: "/rollouts/:rolloutId/timeline",
-    params: z.object({ rolloutId: pathId }),
-    query: plainPageQuery,
-    success: ok,
-    response: pageOf(rolloutStep),
-    permission: ["READ_ROLLOUT"],
-    errors: [...plainListErrors, "entityNotFound"],
-    summary: "List what has happened to a rollout and its groups: every change of a status, who caused it and why",
-    source: "contract console.md §2",
-  }),
-};
+export const rolloutTimelines = routesOf(
+  "rollouts",
+  { service: "rollout-engine", interface: "management", source: "contract console.md §2" },
+  {
+    timeline: {
+      method: "GET",
+      path: "/rollouts/:rolloutId/timeline",
+      params: z.object({ rolloutId: pathId }),
+      query: plainPageQuery,
+      success: ok,
+      response: pageOf(rolloutStep),
+      permission: ["READ_ROLLOUT"],
+      errors: [...plainListErrors, "entityNotFound"],
+      summary: "List what has happened to a rollout and its groups: every change of a status, who caused it and why",
+    },
+  },
+);

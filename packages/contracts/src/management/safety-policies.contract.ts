@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { audit, links } from "../link.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { noPolicy, safetyParts } from "../safety.ts";
 import { arrayBody, optionalDescription, optionalName, pathId, requiredName, withoutNulls } from "../values.ts";
 
@@ -40,10 +40,8 @@ const base = "/safetypolicies";
 const path = `${base}/:safetyPolicyId`;
 
 /** The operations on safety policies. Users of a policy froze a copy, so that it may change and go at any time, unless the setting `safety.default` names it. */
-export const safetyPolicies = {
-  list: route({
-    ...common,
-    id: "safetyPolicies.list",
+export const safetyPolicies = routesOf("safetyPolicies", common, {
+  list: {
     method: "GET",
     path: base,
     success: ok,
@@ -51,10 +49,8 @@ export const safetyPolicies = {
     permission: ["READ_ROLLOUT"],
     errors: [],
     summary: "List the safety policies of the tenant",
-  }),
-  create: route({
-    ...common,
-    id: "safetyPolicies.create",
+  },
+  create: {
     method: "POST",
     path: base,
     body: arrayBody(safetyPolicyCreate, maxSafetyPolicies),
@@ -63,10 +59,8 @@ export const safetyPolicies = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["constraintViolation", "entityAlreadyExists", "quotaTooManyEntries"],
     summary: "Create safety policies, all or none",
-  }),
-  get: route({
-    ...common,
-    id: "safetyPolicies.get",
+  },
+  get: {
     method: "GET",
     path,
     params: one,
@@ -75,10 +69,8 @@ export const safetyPolicies = {
     permission: ["READ_ROLLOUT"],
     errors: ["entityNotFound"],
     summary: "Get a safety policy",
-  }),
-  update: route({
-    ...common,
-    id: "safetyPolicies.update",
+  },
+  update: {
     method: "PUT",
     path,
     params: one,
@@ -88,10 +80,8 @@ export const safetyPolicies = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "entityChanged", "safetyPolicyIsDefault"],
     summary: "Change a safety policy; rollouts that exist keep what they have",
-  }),
-  delete: route({
-    ...common,
-    id: "safetyPolicies.delete",
+  },
+  delete: {
     method: "DELETE",
     path,
     params: one,
@@ -99,5 +89,5 @@ export const safetyPolicies = {
     permission: ["TENANT_CONFIGURATION"],
     errors: ["entityNotFound", "entityChanged", "safetyPolicyIsDefault"],
     summary: "Delete a safety policy; rollouts that exist keep what they have",
-  }),
-};
+  },
+});

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { first, queryInt } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { queryInt } from "../paging.ts";
+import { first } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable } from "../values.ts";
 import { neededInQuery } from "./common.ts";
@@ -30,22 +31,22 @@ const maxLimit = 20;
 const text = neededInQuery(z.string().trim().min(1).max(maxText).refine(isStorable, "Invalid characters in string"));
 
 /** Search over the entities of the tenant. */
-export const search = {
-  find: route({
-    id: "search.find",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/search",
-    query: z.object({
-      text: shownAs(z.preprocess(first, text), { type: "string", minLength: 1, maxLength: maxText }),
-      limit: queryInt(5, (value) => (value < 1 ? 5 : Math.min(maxLimit, value))),
-    }),
-    success: ok,
-    response: searchView,
-    permission: [],
-    errors: ["constraintViolation"],
-    summary: "Find entities whose name begins with a text",
-    source: "contract console.md §3",
-  }),
-};
+export const search = routesOf(
+  "search",
+  { service: "management", interface: "management", source: "contract console.md §3" },
+  {
+    find: {
+      method: "GET",
+      path: "/search",
+      query: z.object({
+        text: shownAs(z.preprocess(first, text), { type: "string", minLength: 1, maxLength: maxText }),
+        limit: queryInt(5, (value) => (value < 1 ? 5 : Math.min(maxLimit, value))),
+      }),
+      success: ok,
+      response: searchView,
+      permission: [],
+      errors: ["constraintViolation"],
+      summary: "Find entities whose name begins with a text",
+    },
+  },
+);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bodiless, ok, route } from "../route.ts";
+import { bodiless, ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 
 /** A session of a user that is not over, never with what signs in. Times are epoch milliseconds. */
@@ -26,34 +26,28 @@ const anybody = { ...common, permission: ["USER_MANAGEMENT"] } as const;
 const all = z.array(sessionView);
 
 /** The caller's own sessions. A client has none, and a user of an issuer has those of that issuer. */
-export const me = {
-  listSessions: route({
-    ...own,
-    id: "me.listSessions",
+export const me = routesOf("me", own, {
+  listSessions: {
     method: "GET",
     path: "/me/sessions",
     success: ok,
     response: all,
     errors: [],
     summary: "List the caller's own sessions, the one that was used last first",
-  }),
-  deleteSession: route({
-    ...own,
-    id: "me.deleteSession",
+  },
+  deleteSession: {
     method: "DELETE",
     path: "/me/sessions/:sessionId",
     params: z.object({ sessionId: pathId }),
     success: bodiless,
     errors: ["entityNotFound"],
     summary: "End one of the caller's own sessions, at all gateways within a second",
-  }),
-};
+  },
+});
 
 /** The sessions of any user of the tenant. */
-export const sessionsOfUser = {
-  listSessions: route({
-    ...anybody,
-    id: "users.listSessions",
+export const sessionsOfUser = routesOf("users", anybody, {
+  listSessions: {
     method: "GET",
     path: "/users/:userId/sessions",
     params: z.object({ userId: pathId }),
@@ -61,10 +55,8 @@ export const sessionsOfUser = {
     response: all,
     errors: ["entityNotFound"],
     summary: "List the sessions of a user, the one that was used last first",
-  }),
-  deleteSession: route({
-    ...anybody,
-    id: "users.deleteSession",
+  },
+  deleteSession: {
     method: "DELETE",
     path: "/users/:userId/sessions/:sessionId",
     params: z.object({ userId: pathId, sessionId: pathId }),
@@ -72,5 +64,5 @@ export const sessionsOfUser = {
     // Who holds more than the caller could be kept out by a caller who ends each session of theirs.
     errors: ["entityNotFound", "insufficientPermission"],
     summary: "End a session of a user who holds no more than the caller, at all gateways within a second",
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, int32, pathId, withoutNulls } from "../values.ts";
 import { listErrors, withDeletedModes } from "./common.ts";
@@ -39,75 +39,59 @@ const base = "/softwaremoduletypes";
 const path = `${base}/:softwareModuleTypeId`;
 
 /** The operations on software module types (spec 001 §4.4). */
-export const softwareModuleTypes = {
-  list: route({
-    id: "softwareModuleTypes.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: base,
-    query: withDeletedModes(pageQuery),
-    success: ok,
-    response: pageOf(softwareModuleTypeView),
-    permission: ["READ_REPOSITORY"],
-    errors: listErrors,
-    summary: "List software module types",
-    source: "spec 001 §4.4",
-  }),
-  create: route({
-    id: "softwareModuleTypes.create",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: base,
-    body: arrayBody(softwareModuleTypeCreate),
-    success: created,
-    response: z.array(softwareModuleTypeView),
-    permission: ["CREATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityAlreadyExists"],
-    summary: "Create software module types, all or none",
-    source: "spec 001 §4.4",
-  }),
-  get: route({
-    id: "softwareModuleTypes.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path,
-    params: one,
-    success: ok,
-    response: softwareModuleTypeView,
-    permission: ["READ_REPOSITORY"],
-    errors: ["entityNotFound"],
-    summary: "Get a software module type",
-    source: "spec 001 §4.4",
-  }),
-  update: route({
-    id: "softwareModuleTypes.update",
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path,
-    params: one,
-    body: withoutNulls(softwareModuleTypeUpdate),
-    success: ok,
-    response: softwareModuleTypeView,
-    permission: ["UPDATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
-    summary: "Change description, colour or minArtifacts of a software module type",
-    source: "spec 001 §4.4",
-  }),
-  delete: route({
-    id: "softwareModuleTypes.delete",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path,
-    params: one,
-    success: bodiless,
-    permission: ["DELETE_REPOSITORY"],
-    errors: ["entityNotFound", "concurrentModification", "entityChanged"],
-    summary: "Delete a software module type; it stays readable while a module or a set type refers to it",
-    source: "spec 001 §4.4",
-  }),
-};
+export const softwareModuleTypes = routesOf(
+  "softwareModuleTypes",
+  { service: "management", interface: "management", source: "spec 001 §4.4" },
+  {
+    list: {
+      method: "GET",
+      path: base,
+      query: withDeletedModes(pageQuery),
+      success: ok,
+      response: pageOf(softwareModuleTypeView),
+      permission: ["READ_REPOSITORY"],
+      errors: listErrors,
+      summary: "List software module types",
+    },
+    create: {
+      method: "POST",
+      path: base,
+      body: arrayBody(softwareModuleTypeCreate),
+      success: created,
+      response: z.array(softwareModuleTypeView),
+      permission: ["CREATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityAlreadyExists"],
+      summary: "Create software module types, all or none",
+    },
+    get: {
+      method: "GET",
+      path,
+      params: one,
+      success: ok,
+      response: softwareModuleTypeView,
+      permission: ["READ_REPOSITORY"],
+      errors: ["entityNotFound"],
+      summary: "Get a software module type",
+    },
+    update: {
+      method: "PUT",
+      path,
+      params: one,
+      body: withoutNulls(softwareModuleTypeUpdate),
+      success: ok,
+      response: softwareModuleTypeView,
+      permission: ["UPDATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
+      summary: "Change description, colour or minArtifacts of a software module type",
+    },
+    delete: {
+      method: "DELETE",
+      path,
+      params: one,
+      success: bodiless,
+      permission: ["DELETE_REPOSITORY"],
+      errors: ["entityNotFound", "concurrentModification", "entityChanged"],
+      summary: "Delete a software module type; it stays readable while a module or a set type refers to it",
+    },
+  },
+);

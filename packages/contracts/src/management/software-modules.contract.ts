@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { links } from "../link.ts";
 import { pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { arrayBody, flag, optionalDescription, pathId, requiredName, withoutNulls } from "../values.ts";
 import { listErrors, versionedMembers, withDeletedModes } from "./common.ts";
 
@@ -43,75 +43,59 @@ const one = z.object({ softwareModuleId: pathId });
 const path = "/softwaremodules/:softwareModuleId";
 
 /** The operations on software modules (spec 001 §4.4). */
-export const softwareModules = {
-  list: route({
-    id: "softwareModules.list",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/softwaremodules",
-    query: withDeletedModes(pageQuery),
-    success: ok,
-    response: softwareModulePage,
-    permission: ["READ_REPOSITORY"],
-    errors: listErrors,
-    summary: "List software modules",
-    source: "spec 001 §4.4",
-  }),
-  create: route({
-    id: "softwareModules.create",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: "/softwaremodules",
-    body: arrayBody(softwareModuleCreate),
-    success: created,
-    response: z.array(softwareModuleView),
-    permission: ["CREATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "encryptionNotSupported"],
-    summary: "Create software modules, all or none",
-    source: "spec 001 §4.4",
-  }),
-  get: route({
-    id: "softwareModules.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path,
-    params: one,
-    success: ok,
-    response: softwareModuleView,
-    permission: ["READ_REPOSITORY"],
-    errors: ["entityNotFound"],
-    summary: "Get a software module",
-    source: "spec 001 §4.4",
-  }),
-  update: route({
-    id: "softwareModules.update",
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path,
-    params: one,
-    body: withoutNulls(softwareModuleUpdate),
-    success: ok,
-    response: softwareModuleView,
-    permission: ["UPDATE_REPOSITORY"],
-    errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
-    summary: "Change description, vendor or lock of a software module",
-    source: "spec 001 §4.4",
-  }),
-  delete: route({
-    id: "softwareModules.delete",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path,
-    params: one,
-    success: bodiless,
-    permission: ["DELETE_REPOSITORY"],
-    errors: ["entityNotFound", "locked", "entityChanged"],
-    summary: "Delete a software module; it stays readable while a set holds it",
-    source: "spec 001 §4.4",
-  }),
-};
+export const softwareModules = routesOf(
+  "softwareModules",
+  { service: "management", interface: "management", source: "spec 001 §4.4" },
+  {
+    list: {
+      method: "GET",
+      path: "/softwaremodules",
+      query: withDeletedModes(pageQuery),
+      success: ok,
+      response: softwareModulePage,
+      permission: ["READ_REPOSITORY"],
+      errors: listErrors,
+      summary: "List software modules",
+    },
+    create: {
+      method: "POST",
+      path: "/softwaremodules",
+      body: arrayBody(softwareModuleCreate),
+      success: created,
+      response: z.array(softwareModuleView),
+      permission: ["CREATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "encryptionNotSupported"],
+      summary: "Create software modules, all or none",
+    },
+    get: {
+      method: "GET",
+      path,
+      params: one,
+      success: ok,
+      response: softwareModuleView,
+      permission: ["READ_REPOSITORY"],
+      errors: ["entityNotFound"],
+      summary: "Get a software module",
+    },
+    update: {
+      method: "PUT",
+      path,
+      params: one,
+      body: withoutNulls(softwareModuleUpdate),
+      success: ok,
+      response: softwareModuleView,
+      permission: ["UPDATE_REPOSITORY"],
+      errors: ["constraintViolation", "entityNotFound", "concurrentModification", "entityChanged"],
+      summary: "Change description, vendor or lock of a software module",
+    },
+    delete: {
+      method: "DELETE",
+      path,
+      params: one,
+      success: bodiless,
+      permission: ["DELETE_REPOSITORY"],
+      errors: ["entityNotFound", "locked", "entityChanged"],
+      summary: "Delete a software module; it stays readable while a set holds it",
+    },
+  },
+);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { pathId } from "../values.ts";
 
 const counts = z.record(z.string(), z.int()).meta({ description: "Upper-case status to count, and `total`" });
@@ -27,33 +27,25 @@ const common = {
 const path = "/distributionsets/:distributionSetId/statistics";
 
 /** The statistics of distribution sets (spec 001 §4.1). */
-export const setStatistics = {
-  statistics: route({
-    ...common,
-    id: "distributionSets.statistics",
+export const setStatistics = routesOf("distributionSets", common, {
+  statistics: {
     path,
     response: setStatisticsView,
     summary: "Count actions, rollouts and auto-assignments of a distribution set",
-  }),
-  rolloutStatistics: route({
-    ...common,
-    id: "distributionSets.rolloutStatistics",
+  },
+  rolloutStatistics: {
     path: `${path}/rollouts`,
     response: setStatisticsPartView,
     summary: "Count the rollouts of a distribution set by their status",
-  }),
-  actionStatistics: route({
-    ...common,
-    id: "distributionSets.actionStatistics",
+  },
+  actionStatistics: {
     path: `${path}/actions`,
     response: setStatisticsPartView,
     summary: "Count the actions of a distribution set by their status",
-  }),
-  autoAssignmentStatistics: route({
-    ...common,
-    id: "distributionSets.autoAssignmentStatistics",
+  },
+  autoAssignmentStatistics: {
     path: `${path}/autoassignments`,
     response: setStatisticsPartView,
     summary: "Count the target filters that assign a distribution set by themselves",
-  }),
-};
+  },
+});

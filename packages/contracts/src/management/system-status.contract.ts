@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 
 const job = z
   .object({
@@ -34,18 +34,18 @@ export const systemStatusView = z.object({ at: z.int(), nodes: z.array(node), qu
 export type SystemStatusView = z.output<typeof systemStatusView>;
 
 /** The status of the installation, for its operator. */
-export const systemStatus = {
-  get: route({
-    id: "systemStatus.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/status",
-    success: ok,
-    response: systemStatusView,
-    permission: ["SYSTEM_ADMIN"],
-    errors: [],
-    summary: "Get the processes of the installation, their background jobs and what waits",
-    source: "contract console.md §3",
-  }),
-};
+export const systemStatus = routesOf(
+  "systemStatus",
+  { service: "management", interface: "management", source: "contract console.md §3" },
+  {
+    get: {
+      method: "GET",
+      path: "/system/status",
+      success: ok,
+      response: systemStatusView,
+      permission: ["SYSTEM_ADMIN"],
+      errors: [],
+      summary: "Get the processes of the installation, their background jobs and what waits",
+    },
+  },
+);

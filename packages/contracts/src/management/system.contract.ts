@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { links } from "../link.ts";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { settingFormats } from "../setting-descriptions.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable, lookedUpText, recordUpTo } from "../values.ts";
@@ -66,96 +66,96 @@ const one = z.object({ key: lookedUpText });
 const changed = { spec: 200, rest: 204 } as const;
 
 /** The tenant configuration (spec 001 §4.7). */
-export const configs = {
-  list: route({
-    id: "configs.list",
-    confidential: true,
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/configs",
-    success: ok,
-    response: z.record(z.string(), configView).meta({ id: "TenantConfigurations" }),
-    responseRest: z.record(z.string(), configEntryView).meta({ id: "TenantConfigurationEntries" }),
-    permission: ["READ_TENANT_CONFIGURATION"],
-    errors: [],
-    summary: "List the tenant's settings",
-    source: "spec 001 §4.7",
-  }),
-  // It stands before the settings by key, which its path would match.
-  schema: route({
-    id: "configs.schema",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/configs/schema",
-    success: ok,
-    response: z.array(configSchemaView),
-    permission: ["READ_TENANT_CONFIGURATION"],
-    errors: [],
-    summary: "List what settings there are and which values they may have",
-    source: "contract console.md §3",
-  }),
-  get: route({
-    id: "configs.get",
-    confidential: true,
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/system/configs/:key",
-    params: one,
-    success: ok,
-    response: configView,
-    permission: ["READ_TENANT_CONFIGURATION"],
-    errors: ["configKeyInvalid"],
-    summary: "Get a setting of the tenant",
-    source: "spec 001 §4.7",
-  }),
-  put: route({
-    id: "configs.put",
-    confidential: true,
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path: "/system/configs/:key",
-    params: one,
-    body: configBody,
-    success: changed,
-    response: configView,
-    permission: ["TENANT_CONFIGURATION"],
-    errors: ["configKeyInvalid", "configValueInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound", "entityChanged"],
-    summary: "Change a setting of the tenant",
-    source: "spec 001 §4.7",
-  }),
-  putMany: route({
-    id: "configs.putMany",
-    confidential: true,
-    service: "management",
-    interface: "management",
-    method: "PUT",
-    path: "/system/configs",
-    body: recordUpTo(maxConfigs, configValue).meta({ id: "TenantConfigurationsUpdate" }),
-    success: changed,
-    response: z.array(configView),
-    permission: ["TENANT_CONFIGURATION"],
-    errors: ["configKeyInvalid", "configValueInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound", "entityChanged"],
-    summary: "Change several settings of the tenant, all or none",
-    source: "spec 001 §4.7",
-  }),
-  delete: route({
-    id: "configs.delete",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path: "/system/configs/:key",
-    params: one,
-    success: changed,
-    permission: ["TENANT_CONFIGURATION"],
-    errors: ["configKeyInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound"],
-    summary: "Reset a setting to its default",
-    source: "spec 001 §4.7",
-  }),
-};
+export const configs = routesOf(
+  "configs",
+  { service: "management", interface: "management" },
+  {
+    list: {
+      confidential: true,
+      method: "GET",
+      path: "/system/configs",
+      success: ok,
+      response: z.record(z.string(), configView).meta({ id: "TenantConfigurations" }),
+      responseRest: z.record(z.string(), configEntryView).meta({ id: "TenantConfigurationEntries" }),
+      permission: ["READ_TENANT_CONFIGURATION"],
+      errors: [],
+      summary: "List the tenant's settings",
+      source: "spec 001 §4.7",
+    },
+    // It stands before the settings by key, which its path would match.
+    schema: {
+      method: "GET",
+      path: "/system/configs/schema",
+      success: ok,
+      response: z.array(configSchemaView),
+      permission: ["READ_TENANT_CONFIGURATION"],
+      errors: [],
+      summary: "List what settings there are and which values they may have",
+      source: "contract console.md §3",
+    },
+    get: {
+      confidential: true,
+      method: "GET",
+      path: "/system/configs/:key",
+      params: one,
+      success: ok,
+      response: configView,
+      permission: ["READ_TENANT_CONFIGURATION"],
+      errors: ["configKeyInvalid"],
+      summary: "Get a setting of the tenant",
+      source: "spec 001 §4.7",
+    },
+    put: {
+      confidential: true,
+      method: "PUT",
+      path: "/system/configs/:key",
+      params: one,
+      body: configBody,
+      success: changed,
+      response: configView,
+      permission: ["TENANT_CONFIGURATION"],
+      errors: [
+        "configKeyInvalid",
+        "configValueInvalid",
+        "configChangeNotAllowed",
+        "constraintViolation",
+        "entityNotFound",
+        "entityChanged",
+      ],
+      summary: "Change a setting of the tenant",
+      source: "spec 001 §4.7",
+    },
+    putMany: {
+      confidential: true,
+      method: "PUT",
+      path: "/system/configs",
+      body: recordUpTo(maxConfigs, configValue).meta({ id: "TenantConfigurationsUpdate" }),
+      success: changed,
+      response: z.array(configView),
+      permission: ["TENANT_CONFIGURATION"],
+      errors: [
+        "configKeyInvalid",
+        "configValueInvalid",
+        "configChangeNotAllowed",
+        "constraintViolation",
+        "entityNotFound",
+        "entityChanged",
+      ],
+      summary: "Change several settings of the tenant, all or none",
+      source: "spec 001 §4.7",
+    },
+    delete: {
+      method: "DELETE",
+      path: "/system/configs/:key",
+      params: one,
+      success: changed,
+      permission: ["TENANT_CONFIGURATION"],
+      errors: ["configKeyInvalid", "configChangeNotAllowed", "constraintViolation", "entityNotFound"],
+      summary: "Reset a setting to its default",
+      source: "spec 001 §4.7",
+    },
+  },
+);
 
 /** Who is signed in (contract management.md §4.11, console.md §3). */
 export const userinfoView = z
@@ -171,18 +171,18 @@ export const userinfoView = z
   .meta({ id: "UserInfo" });
 export type UserinfoView = z.output<typeof userinfoView>;
 
-export const userinfo = {
-  get: route({
-    id: "userinfo.get",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/userinfo",
-    success: ok,
-    response: userinfoView,
-    permission: [],
-    errors: [],
-    summary: "Tell who is signed in",
-    source: "contract management.md §4.11",
-  }),
-};
+export const userinfo = routesOf(
+  "userinfo",
+  { service: "management", interface: "management", source: "contract management.md §4.11" },
+  {
+    get: {
+      method: "GET",
+      path: "/userinfo",
+      success: ok,
+      response: userinfoView,
+      permission: [],
+      errors: [],
+      summary: "Tell who is signed in",
+    },
+  },
+);

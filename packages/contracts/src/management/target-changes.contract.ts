@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
-import { route } from "../route.ts";
+import { routesOf } from "../route.ts";
 import { bodyId, epochMs, flag, lookedUpText, weight, withoutNulls } from "../values.ts";
 import { operationView } from "./operations.contract.ts";
 
@@ -67,28 +67,28 @@ export const targetChangeRequest = withoutNulls(
 export type TargetChangeRequest = z.output<typeof members>;
 
 /** Changes of many targets at once (contract console.md §4, M16). */
-export const targetChanges = {
-  change: route({
-    id: "targets.change",
-    service: "management",
-    interface: "management",
-    method: "POST",
-    path: "/targets.bulk",
-    body: targetChangeRequest,
-    success: { spec: 202, rest: 202 },
-    response: operationView,
-    permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
-    errors: [
-      "rsqlParamSyntax",
-      "rsqlInvalidField",
-      "constraintViolation",
-      "entityNotFound",
-      "concurrentModification",
-      "setInvalid",
-      "setIncomplete",
-      "deleted",
-    ],
-    summary: "Change many targets, assign them a set or cancel their actions; 409 tells in `info.count` how many the query means",
-    source: "contract console.md §4",
-  }),
-};
+export const targetChanges = routesOf(
+  "targets",
+  { service: "management", interface: "management", source: "contract console.md §4" },
+  {
+    change: {
+      method: "POST",
+      path: "/targets.bulk",
+      body: targetChangeRequest,
+      success: { spec: 202, rest: 202 },
+      response: operationView,
+      permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
+      errors: [
+        "rsqlParamSyntax",
+        "rsqlInvalidField",
+        "constraintViolation",
+        "entityNotFound",
+        "concurrentModification",
+        "setInvalid",
+        "setIncomplete",
+        "deleted",
+      ],
+      summary: "Change many targets, assign them a set or cancel their actions; 409 tells in `info.count` how many the query means",
+    },
+  },
+);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ok, route } from "../route.ts";
+import { ok, routesOf } from "../route.ts";
 import { listErrors } from "./common.ts";
 
 /** An import reads these columns, named like the members of a target; only `controllerId` is required. */
@@ -29,10 +29,8 @@ export type TargetImportView = z.output<typeof targetImportView>;
 const common = { service: "management", interface: "management", path: "/targets.csv", source: "contract extensions.md" } as const;
 
 /** The import and export of any number of targets as CSV (RFC 4180, UTF-8, the first line names the columns). */
-export const targetCsv = {
-  exportCsv: route({
-    ...common,
-    id: "targets.exportCsv",
+export const targetCsv = routesOf("targets", common, {
+  exportCsv: {
     method: "GET",
     query: z.object({ q: z.string().optional() }),
     success: ok,
@@ -40,10 +38,8 @@ export const targetCsv = {
     permission: ["READ_TARGET"],
     errors: listErrors,
     summary: "Get targets as CSV, by controllerId",
-  }),
-  importCsv: route({
-    ...common,
-    id: "targets.importCsv",
+  },
+  importCsv: {
     method: "POST",
     query: z.object({ onError: z.enum(["abort", "skip"]).default("abort") }),
     body: z.string(),
@@ -53,5 +49,5 @@ export const targetCsv = {
     permission: ["CREATE_TARGET"],
     errors: ["constraintViolation", "quotaTooManyEntries", "payloadTooLarge", "unsupportedMediaType"],
     summary: "Create targets from CSV: all or none, or those that can be created",
-  }),
-};
+  },
+});

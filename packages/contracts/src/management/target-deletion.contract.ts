@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { route } from "../route.ts";
+import { routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { lookedUpText } from "../values.ts";
 import { listErrors, neededInQuery } from "./common.ts";
@@ -25,20 +25,20 @@ const confirm = shownAs(
 );
 
 /** Deletes any number of targets by a query; exactly those that were counted are deleted. */
-export const targetDeletion = {
-  deleteByQuery: route({
-    id: "targets.deleteByQuery",
-    service: "management",
-    interface: "management",
-    method: "DELETE",
-    path: "/targets",
-    query: z.object({ q, confirm }),
-    success: { spec: 204, rest: 204 },
-    otherSuccess: { 202: "There are more than 1,000: the operation that deletes them" },
-    response: operationView,
-    permission: ["DELETE_TARGET"],
-    errors: [...listErrors, "constraintViolation", "concurrentModification"],
-    summary: "Delete the targets that a query means, if they are as many as confirmed; 409 tells how many in `info.count`",
-    source: "contract extensions.md",
-  }),
-};
+export const targetDeletion = routesOf(
+  "targets",
+  { service: "management", interface: "management", source: "contract extensions.md" },
+  {
+    deleteByQuery: {
+      method: "DELETE",
+      path: "/targets",
+      query: z.object({ q, confirm }),
+      success: { spec: 204, rest: 204 },
+      otherSuccess: { 202: "There are more than 1,000: the operation that deletes them" },
+      response: operationView,
+      permission: ["DELETE_TARGET"],
+      errors: [...listErrors, "constraintViolation", "concurrentModification"],
+      summary: "Delete the targets that a query means, if they are as many as confirmed; 409 tells how many in `info.count`",
+    },
+  },
+);

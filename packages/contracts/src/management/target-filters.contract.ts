@@ -2,7 +2,7 @@ import { z } from "zod";
 import { forceTypeNames } from "../codes.ts";
 import { audit, links } from "../link.ts";
 import { pageOf, pageQuery, representedPageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, route, routesOf } from "../route.ts";
 import { frozenSafety, safetyBody } from "../safety.ts";
 import { bodyId, flag, optionalName, pathId, requiredName, weight, withoutNulls } from "../values.ts";
 import { maintenanceScheduleView } from "./action-view.ts";
@@ -95,10 +95,8 @@ function decision(name: "approve" | "deny", summary: string) {
 }
 
 /** The operations on target filters (spec 001 §4.5). */
-export const targetFilters = {
-  list: route({
-    ...common,
-    id: "targetFilters.list",
+export const targetFilters = routesOf("targetFilters", common, {
+  list: {
     method: "GET",
     path: "/targetfilters",
     query: representedPageQuery,
@@ -107,10 +105,8 @@ export const targetFilters = {
     permission: ["READ_TARGET"],
     errors: listErrors,
     summary: "List target filters",
-  }),
-  create: route({
-    ...common,
-    id: "targetFilters.create",
+  },
+  create: {
     method: "POST",
     path: "/targetfilters",
     body: withoutNulls(targetFilterCreate),
@@ -119,10 +115,8 @@ export const targetFilters = {
     permission: ["CREATE_TARGET"],
     errors: ["constraintViolation", ...queryErrors, "entityAlreadyExists"],
     summary: "Create a target filter",
-  }),
-  get: route({
-    ...common,
-    id: "targetFilters.get",
+  },
+  get: {
     method: "GET",
     path,
     params: one,
@@ -131,10 +125,8 @@ export const targetFilters = {
     permission: ["READ_TARGET"],
     errors: ["entityNotFound"],
     summary: "Get a target filter",
-  }),
-  update: route({
-    ...common,
-    id: "targetFilters.update",
+  },
+  update: {
     method: "PUT",
     path,
     params: one,
@@ -152,10 +144,8 @@ export const targetFilters = {
       "entityChanged",
     ],
     summary: "Change name or query of a target filter",
-  }),
-  delete: route({
-    ...common,
-    id: "targetFilters.delete",
+  },
+  delete: {
     method: "DELETE",
     path,
     params: one,
@@ -163,12 +153,10 @@ export const targetFilters = {
     permission: ["DELETE_TARGET"],
     errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a target filter; actions that it has caused stay",
-  }),
-  getAutoAssign: route({
-    ...common,
+  },
+  getAutoAssign: {
     // management owns sets, but not the rows of this list
     service: "management",
-    id: "targetFilters.getAutoAssign",
     method: "GET",
     path: autoAssign,
     params: one,
@@ -178,10 +166,8 @@ export const targetFilters = {
     permission: ["READ_TARGET"],
     errors: ["entityNotFound"],
     summary: "Get the distribution set that a target filter assigns by itself",
-  }),
-  setAutoAssign: route({
-    ...common,
-    id: "targetFilters.setAutoAssign",
+  },
+  setAutoAssign: {
     method: "POST",
     path: autoAssign,
     params: one,
@@ -202,10 +188,8 @@ export const targetFilters = {
       "entityChanged",
     ],
     summary: "Let a target filter assign a distribution set to every target that it matches, now or later",
-  }),
-  removeAutoAssign: route({
-    ...common,
-    id: "targetFilters.removeAutoAssign",
+  },
+  removeAutoAssign: {
     method: "DELETE",
     path: autoAssign,
     params: one,
@@ -213,16 +197,14 @@ export const targetFilters = {
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "End the auto-assignment of a target filter; actions that it has caused stay",
-  }),
+  },
   approveAutoAssign: decision("approve", "Approve the auto-assignment of a target filter that waits for it"),
   denyAutoAssign: decision("deny", "Deny the auto-assignment of a target filter that waits for approval: it assigns nothing"),
-};
+});
 
 /** The target filters that auto-assign a distribution set (spec 001 §4.1). */
-export const filtersOfSet = {
-  autoAssignFilters: route({
-    ...common,
-    id: "distributionSets.autoAssignFilters",
+export const filtersOfSet = routesOf("distributionSets", common, {
+  autoAssignFilters: {
     method: "GET",
     path: "/distributionsets/:distributionSetId/autoAssignTargetFilters",
     params: z.object({ distributionSetId: pathId }),
@@ -233,5 +215,5 @@ export const filtersOfSet = {
     errors: ["entityNotFound", ...listErrors],
     summary: "List the target filters that assign a distribution set by themselves",
     source: "spec 001 §4.1",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { uncursoredPageQuery } from "../paging.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { arrayBody, lookedUpText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { metadataCreate, metadataPage, metadataUpdate, metadataView } from "./metadata.contract.ts";
@@ -14,24 +14,20 @@ const written = { responseRest: null, permissionRest: [["UPDATE_TARGET"]] } as c
 const read = { permission: ["READ_REPOSITORY"], permissionRest: [["READ_TARGET"]] } as const;
 
 /** The operations on metadata of targets, which devices do not see (spec 001 §4.2). */
-export const targetMetadata = {
-  listMetadata: route({
-    ...common,
+export const targetMetadata = routesOf("targets", common, {
+  listMetadata: {
     ...read,
-    id: "targets.listMetadata",
     method: "GET",
     path,
     params: owner,
-    query: pageQuery,
+    query: uncursoredPageQuery,
     success: ok,
     response: metadataPage,
     errors: [...listErrors, "entityNotFound"],
     summary: "List the metadata of a target",
-  }),
-  createMetadata: route({
-    ...common,
+  },
+  createMetadata: {
     ...written,
-    id: "targets.createMetadata",
     method: "POST",
     path,
     params: owner,
@@ -41,23 +37,19 @@ export const targetMetadata = {
     permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
     errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "quotaTooManyEntries"],
     summary: "Add metadata to a target, all or none",
-  }),
-  getMetadata: route({
-    ...common,
+  },
+  getMetadata: {
     ...read,
     ...entry,
-    id: "targets.getMetadata",
     method: "GET",
     success: ok,
     response: metadataView,
     errors: ["entityNotFound"],
     summary: "Get a metadata entry of a target",
-  }),
-  updateMetadata: route({
-    ...common,
+  },
+  updateMetadata: {
     ...written,
     ...entry,
-    id: "targets.updateMetadata",
     method: "PUT",
     body: withoutNulls(metadataUpdate),
     success: bodiless,
@@ -65,16 +57,14 @@ export const targetMetadata = {
     permission: ["UPDATE_REPOSITORY"],
     errors: ["constraintViolation", "entityNotFound", "entityChanged"],
     summary: "Change a metadata entry of a target",
-  }),
-  deleteMetadata: route({
-    ...common,
+  },
+  deleteMetadata: {
     ...entry,
-    id: "targets.deleteMetadata",
     method: "DELETE",
     success: bodiless,
     permission: ["UPDATE_REPOSITORY"],
     permissionRest: [["UPDATE_TARGET"]],
     errors: ["entityNotFound"],
     summary: "Delete a metadata entry of a target",
-  }),
-};
+  },
+});

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { first, queryInt } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { queryInt } from "../paging.ts";
+import { first } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { isStorable } from "../values.ts";
 import { neededInQuery } from "./common.ts";
@@ -51,23 +52,23 @@ export const targetSuggestionsView = z.object({ values: z.array(z.string()), mor
 export type TargetSuggestions = z.output<typeof targetSuggestionsView>;
 
 /** Completion of values in target queries. */
-export const targetSuggestions = {
-  suggest: route({
-    id: "targets.suggest",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/targets.suggest",
-    query: z.object({
-      field,
-      prefix: z.preprocess(first, prefix),
-      limit: queryInt(20, (value) => (value < 1 ? 20 : Math.min(maxLimit, value))),
-    }),
-    success: ok,
-    response: targetSuggestionsView,
-    permission: ["READ_TARGET"],
-    errors: ["constraintViolation"],
-    summary: "Suggest values of a field of target queries that begin with a text",
-    source: "contract console.md §1",
-  }),
-};
+export const targetSuggestions = routesOf(
+  "targets",
+  { service: "management", interface: "management", source: "contract console.md §1" },
+  {
+    suggest: {
+      method: "GET",
+      path: "/targets.suggest",
+      query: z.object({
+        field,
+        prefix: z.preprocess(first, prefix),
+        limit: queryInt(20, (value) => (value < 1 ? 20 : Math.min(maxLimit, value))),
+      }),
+      success: ok,
+      response: targetSuggestionsView,
+      permission: ["READ_TARGET"],
+      errors: ["constraintViolation"],
+      summary: "Suggest values of a field of target queries that begin with a text",
+    },
+  },
+);

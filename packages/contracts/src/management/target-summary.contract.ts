@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { first, queryInt, queryText } from "../paging.ts";
-import { ok, route } from "../route.ts";
+import { queryInt, queryText } from "../paging.ts";
+import { first } from "../query-text.ts";
+import { ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { cursorListErrors } from "./common.ts";
 
@@ -45,19 +46,19 @@ export type TargetFacet = z.output<typeof targetFacet>;
 export const targetSummaryView = z.object({ facets: z.array(targetFacet) }).meta({ id: "TargetSummary" });
 
 /** The counts of targets by what they have (contract console.md §1, M12). */
-export const targetSummary = {
-  summary: route({
-    id: "targets.summary",
-    service: "management",
-    interface: "management",
-    method: "GET",
-    path: "/targets.summary",
-    query: z.object({ q: queryText, by, top: queryInt(20, (value) => (value < 1 ? 20 : Math.min(100, value))) }),
-    success: ok,
-    response: targetSummaryView,
-    permission: ["READ_TARGET"],
-    errors: cursorListErrors.filter((code) => !["sortParamSyntax", "invalidField", "invalidDirection"].includes(code)),
-    summary: "Count targets by status, type, tag, set, or an attribute",
-    source: "contract console.md",
-  }),
-};
+export const targetSummary = routesOf(
+  "targets",
+  { service: "management", interface: "management", source: "contract console.md" },
+  {
+    summary: {
+      method: "GET",
+      path: "/targets.summary",
+      query: z.object({ q: queryText, by, top: queryInt(20, (value) => (value < 1 ? 20 : Math.min(100, value))) }),
+      success: ok,
+      response: targetSummaryView,
+      permission: ["READ_TARGET"],
+      errors: cursorListErrors.filter((code) => !["sortParamSyntax", "invalidField", "invalidDirection"].includes(code)),
+      summary: "Count targets by status, type, tag, set, or an attribute",
+    },
+  },
+);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { cursorPageQuery } from "../cursor.ts";
 import { links } from "../link.ts";
-import { first, pageOf, pageQuery } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { pageOf, pageQuery } from "../paging.ts";
+import { first } from "../query-text.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { arrayBody, lookedUpText, pathId, withoutNulls } from "../values.ts";
 import { cursorListErrors, listErrors } from "./common.ts";
@@ -34,10 +34,8 @@ const taggedTargets = `${targetTagPath}/assigned`;
 const common = { service: "management", interface: "management", source: "spec 001 §4.5" } as const;
 
 /** The operations on target tags (spec 001 §4.5). */
-export const targetTags = {
-  list: route({
-    ...common,
-    id: "targetTags.list",
+export const targetTags = routesOf("targetTags", common, {
+  list: {
     method: "GET",
     path: "/targettags",
     query: pageQuery,
@@ -46,10 +44,8 @@ export const targetTags = {
     permission: ["READ_TARGET"],
     errors: listErrors,
     summary: "List target tags",
-  }),
-  create: route({
-    ...common,
-    id: "targetTags.create",
+  },
+  create: {
     method: "POST",
     path: "/targettags",
     body: arrayBody(tagCreate),
@@ -58,10 +54,8 @@ export const targetTags = {
     permission: ["CREATE_TARGET"],
     errors: ["constraintViolation", "entityAlreadyExists"],
     summary: "Create target tags, all or none",
-  }),
-  get: route({
-    ...common,
-    id: "targetTags.get",
+  },
+  get: {
     method: "GET",
     path: targetTagPath,
     params: targetTag,
@@ -70,10 +64,8 @@ export const targetTags = {
     permission: ["READ_TARGET"],
     errors: ["entityNotFound"],
     summary: "Get a target tag",
-  }),
-  update: route({
-    ...common,
-    id: "targetTags.update",
+  },
+  update: {
     method: "PUT",
     path: targetTagPath,
     params: targetTag,
@@ -83,10 +75,8 @@ export const targetTags = {
     permission: ["UPDATE_TARGET"],
     errors: ["constraintViolation", "entityNotFound", "entityAlreadyExists", "concurrentModification", "entityChanged"],
     summary: "Change a target tag",
-  }),
-  delete: route({
-    ...common,
-    id: "targetTags.delete",
+  },
+  delete: {
     method: "DELETE",
     path: targetTagPath,
     params: targetTag,
@@ -94,23 +84,19 @@ export const targetTags = {
     permission: ["DELETE_TARGET"],
     errors: ["entityNotFound", "entityChanged"],
     summary: "Delete a target tag; its targets stay",
-  }),
-  listAssigned: route({
-    ...common,
-    id: "targetTags.listAssigned",
+  },
+  listAssigned: {
     method: "GET",
     path: taggedTargets,
     params: targetTag,
-    query: cursorPageQuery,
+    query: pageQuery,
     success: ok,
     response: targetPage,
     permission: ["READ_TARGET"],
     errors: ["entityNotFound", ...cursorListErrors],
     summary: "List the targets that have a tag",
-  }),
-  assign: route({
-    ...common,
-    id: "targetTags.assign",
+  },
+  assign: {
     method: "POST",
     path: taggedTargets,
     params: targetTag,
@@ -119,10 +105,8 @@ export const targetTags = {
     permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Give a tag to many targets",
-  }),
-  assignByPut: route({
-    ...common,
-    id: "targetTags.assignByPut",
+  },
+  assignByPut: {
     method: "PUT",
     path: taggedTargets,
     params: targetTag,
@@ -131,10 +115,8 @@ export const targetTags = {
     permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Give a tag to many targets, as clients of older versions ask (contract management.md D4)",
-  }),
-  unassign: route({
-    ...common,
-    id: "targetTags.unassign",
+  },
+  unassign: {
     method: "DELETE",
     path: taggedTargets,
     params: targetTag,
@@ -143,10 +125,8 @@ export const targetTags = {
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Take a tag from many targets",
-  }),
-  toggle: route({
-    ...common,
-    id: "targetTags.toggle",
+  },
+  toggle: {
     method: "POST",
     path: `${taggedTargets}/toggleTagAssignment`,
     params: targetTag,
@@ -157,10 +137,8 @@ export const targetTags = {
     errors: ["entityNotFound"],
     summary: "Take a tag from targets that all have it, or give it to those that have not, as old clients ask",
     source: "contract management.md §4.12",
-  }),
-  assignOne: route({
-    ...common,
-    id: "targetTags.assignOne",
+  },
+  assignOne: {
     method: "POST",
     path: `${taggedTargets}/:controllerId`,
     params: oneTarget,
@@ -168,10 +146,8 @@ export const targetTags = {
     permission: ["READ_REPOSITORY", "UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Give a tag to a target",
-  }),
-  unassignOne: route({
-    ...common,
-    id: "targetTags.unassignOne",
+  },
+  unassignOne: {
     method: "DELETE",
     path: `${taggedTargets}/:controllerId`,
     params: oneTarget,
@@ -179,14 +155,12 @@ export const targetTags = {
     permission: ["UPDATE_TARGET"],
     errors: ["entityNotFound"],
     summary: "Take a tag from a target",
-  }),
-};
+  },
+});
 
 /** The tags of one target (spec 001 §4.2). */
-export const tagsOfTarget = {
-  tags: route({
-    ...common,
-    id: "targets.tags",
+export const tagsOfTarget = routesOf("targets", common, {
+  tags: {
     method: "GET",
     path: "/targets/:targetId/tags",
     params: z.object({ targetId: lookedUpText }),
@@ -196,5 +170,5 @@ export const tagsOfTarget = {
     errors: ["entityNotFound"],
     summary: "List the tags of a target",
     source: "spec 001 §4.2",
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { updateStatusNames } from "../codes.ts";
-import { cursorPageOf } from "../cursor.ts";
 import { audit, links } from "../link.ts";
+import { pageOf } from "../paging.ts";
 import { actionStatusWords } from "./action-view.ts";
 import { namedSet, namedTag } from "./named.ts";
 
@@ -41,7 +41,7 @@ export const targetView = z
     _links: links("self", "assignedDS", "installedDS", "attributes", "actions", "metadata", "targetType", "autoConfirm"),
   })
   .meta({ id: "Target" });
-export const targetPage = cursorPageOf(targetView);
+export const targetPage = pageOf(targetView);
 export type TargetView = z.output<typeof targetView>;
 
 /** Whether a target has auto-confirmation, and who activated it (contract management.md §4.6); only active auto-confirmation has details. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { audit, links } from "../link.ts";
 import { queryInt } from "../paging.ts";
-import { bodiless, created, ok, route } from "../route.ts";
+import { bodiless, created, ok, routesOf } from "../route.ts";
 import { arrayBody, flag, optionalDescription, optionalName, pathId, requiredName, requiredText, withoutNulls } from "../values.ts";
 import { eventTypeList } from "./events.contract.ts";
 
@@ -96,20 +96,16 @@ const source = "contract extensions.md";
 const common = { service: "management", interface: "management", permission, source } as const;
 
 /** Webhooks: events that are sent to an address of the tenant, signed by Standard Webhooks (contract extensions.md). */
-export const webhooks = {
-  list: route({
-    ...common,
-    id: "webhooks.list",
+export const webhooks = routesOf("webhooks", common, {
+  list: {
     method: "GET",
     path: "/webhooks",
     success: ok,
     response: z.array(webhookView),
     errors: ["insufficientPermission"],
     summary: "List the webhooks of the tenant",
-  }),
-  create: route({
-    ...common,
-    id: "webhooks.create",
+  },
+  create: {
     method: "POST",
     path: "/webhooks",
     body: arrayBody(createBody),
@@ -118,10 +114,8 @@ export const webhooks = {
     confidential: true,
     errors: ["constraintViolation", "entityAlreadyExists", "insufficientPermission", "quotaTooManyEntries"],
     summary: "Create webhooks, all or none; events are sent from now on, and secrets are in this answer only",
-  }),
-  get: route({
-    ...common,
-    id: "webhooks.get",
+  },
+  get: {
     method: "GET",
     path: "/webhooks/:webhookId",
     params: one,
@@ -129,10 +123,8 @@ export const webhooks = {
     response: webhookView,
     errors: ["entityNotFound", "insufficientPermission"],
     summary: "Get a webhook",
-  }),
-  update: route({
-    ...common,
-    id: "webhooks.update",
+  },
+  update: {
     method: "PUT",
     path: "/webhooks/:webhookId",
     params: one,
@@ -141,20 +133,16 @@ export const webhooks = {
     response: webhookView,
     errors: ["constraintViolation", "entityAlreadyExists", "entityNotFound", "insufficientPermission", "entityChanged"],
     summary: "Change a webhook; absent members stay as they are",
-  }),
-  delete: route({
-    ...common,
-    id: "webhooks.delete",
+  },
+  delete: {
     method: "DELETE",
     path: "/webhooks/:webhookId",
     params: one,
     success: bodiless,
     errors: ["entityNotFound", "insufficientPermission", "entityChanged"],
     summary: "Delete a webhook with its log",
-  }),
-  test: route({
-    ...common,
-    id: "webhooks.test",
+  },
+  test: {
     method: "POST",
     path: "/webhooks/:webhookId/test",
     params: one,
@@ -162,10 +150,8 @@ export const webhooks = {
     response: webhookDeliveryView,
     errors: ["entityNotFound", "insufficientPermission", "tooManyRequests"],
     summary: "Send a test event to a webhook now, and tell what came of it",
-  }),
-  replay: route({
-    ...common,
-    id: "webhooks.replay",
+  },
+  replay: {
     method: "POST",
     path: "/webhooks/:webhookId/replay",
     params: one,
@@ -174,10 +160,8 @@ export const webhooks = {
     response: webhookView,
     errors: ["constraintViolation", "entityNotFound", "eventCursorExpired", "insufficientPermission"],
     summary: "Send the events behind a cursor again",
-  }),
-  deliveries: route({
-    ...common,
-    id: "webhooks.deliveries",
+  },
+  deliveries: {
     method: "GET",
     path: "/webhooks/:webhookId/deliveries",
     params: one,
@@ -186,5 +170,5 @@ export const webhooks = {
     response: z.array(webhookDeliveryView),
     errors: ["entityNotFound", "insufficientPermission"],
     summary: "List the newest attempts to deliver events, the last first",
-  }),
-};
+  },
+});

@@ -239,7 +239,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   signed: "By a signature of a service whose public key the verifier was given",
   size: "Bytes",
   "Page.size": "How many items this page has",
-  "Page.total": "How many items all pages have",
+  "Page.total": "How many items all pages have; absent with `total=none`",
   sleep: "How long it shall wait before the next poll, `hh:mm:ss`",
   sourceIp: "Address that the request came from",
   startAt: moment("When it starts by itself"),

@@ -12,6 +12,7 @@ export const messagingMemberTexts: Readonly<Record<string, string>> = {
   "MessagingStatus.users": "Names of the tenant's users of the message broker",
   "MessagingStatus.waitingMessages": "Messages of devices that are not recorded yet",
   "MessagingStatus.deadLetters": "Messages that were refused, of the last 21 days",
+  "MessagingStatus.missing": "What is enabled and not on the message broker any more; enable it again. Absent if all is there",
   "MessagingStatus.refusals": "Messages of devices that were refused, by kind of reason, the last ones first; absent if there were none",
   "MessageRefusals.kind": "Kind of reason, for example `body`, `tenant`, `unknown-action`, `denied`; new ones may be added",
   "MessageRefusals.count": "Number of messages that were refused for it since DMF was enabled",

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
@@ -118,4 +118,14 @@ export async function conform(file: string): Promise<string> {
   const { resources = [], summary } = JSON.parse(stdout) as { resources?: unknown[]; summary: { valid: number; skipped: number } };
   if (resources.length > 0) return JSON.stringify(resources);
   return summary.valid > 0 && summary.skipped === 0 ? "" : JSON.stringify(summary);
+}
+
+/** Answers what Grafana's own schema has against a dashboard, empty if nothing. The check is built once (a minute); it needs Go. */
+export async function complaintsOfGrafana(file: string): Promise<string> {
+  const command = await cached(join("bin", "dashboard-check-0.0.22"), async (dir) => {
+    cpSync(join(workspaceRoot, "packages", "testkit", "dashboard-check"), dir, { recursive: true });
+    await install("go", ["build", "-o", "dashboard-check", "."], { cwd: dir, env: { ...process.env, GOFLAGS: "-p=2 -mod=readonly" } });
+    return join(dir, "dashboard-check");
+  });
+  return (await run(command, [file])).stdout.trim();
 }

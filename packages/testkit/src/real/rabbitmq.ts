@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { freePorts } from "@harrier/stack";
 import { debianPackages } from "./debian.ts";
 import { type ServerProcess, startServer } from "./server-process.ts";
@@ -17,6 +19,8 @@ export interface RabbitMq {
   /** Stops it (SIGSTOP) as a network that is cut off does: connections stay, and nothing answers; until `resume`. */
   pause(): void;
   resume(): void;
+  /** Has it believe that its disk is full, or not any more: it reads nothing from a connection that publishes, as long as it does. */
+  setFull(full: boolean): Promise<void>;
   /** Starts it again on the same ports with the same data; a running one is ended in order before. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -97,6 +101,7 @@ export async function startRabbitMq(): Promise<RabbitMq> {
     kill: () => end(server, "SIGKILL"),
     pause: () => sendSignal(Number(readFileSync(env.RABBITMQ_PID_FILE, "utf8")), "SIGSTOP"),
     resume: () => sendSignal(Number(readFileSync(env.RABBITMQ_PID_FILE, "utf8")), "SIGCONT"),
+    setFull: (full) => tell({ dir, env }, `rabbit_disk_monitor:set_disk_free_limit(${full ? 10 ** 15 : 50_000_000})`),
     async restart() {
       await end(server, "SIGTERM");
       server = await start();
@@ -107,6 +112,16 @@ export async function startRabbitMq(): Promise<RabbitMq> {
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Has the broker evaluate Erlang, as its `rabbitmqctl` does. */
+async function tell({ dir, env }: { dir: string; env: Readonly<Record<string, string>> }, call: string): Promise<void> {
+  const [, module = "", name = "", args = ""] = /^(\w+):(\w+)\((.*)\)$/.exec(call) ?? [];
+  const rpc = `rpc:call('${env["RABBITMQ_NODENAME"]}', ${module}, ${name}, [${args}])`;
+  const script = `case ${rpc} of ok -> halt(0); Other -> io:format("~p", [Other]), halt(1) end.`;
+  // the broker's cookie is in its home
+  const options = { env: { ...env, HOME: dir }, cwd: dir, timeout: 30_000 };
+  await promisify(execFile)("erl", ["-noinput", "-sname", `control${process.pid}@localhost`, "-eval", script], options);
 }
 
 function writeConfig(dir: string, port: number, managementPort: number): void {

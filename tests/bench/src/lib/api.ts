@@ -10,9 +10,10 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export function createApi(baseUrl: string, password: string): Api {
+/** Signs in as the administrator unless another user is named. */
+export function createApi(baseUrl: string, password: string, user = "admin"): Api {
   const pool = new Pool(baseUrl, { connections: 4, headersTimeout: 60_000, bodyTimeout: 60_000 });
-  const authorization = `Basic ${Buffer.from(`admin:${password}`).toString("base64")}`;
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   const send = async <T>(method: "GET" | "POST" | "PUT", path: string, payload?: { type: string; body: string | Buffer }): Promise<T> => {
     const answer = await pool.request({
       method,

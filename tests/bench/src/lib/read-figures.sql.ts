@@ -3,6 +3,8 @@ export const entriesPerAction = 100;
 /** This is above every id that the services assign. */
 export const rolloutId = 1_600_000_000;
 const errors = 50_000;
+/** The first targets of the fleet are the group of a rollout. */
+export const membersOfGroup = 50_000;
 
 /** Gives each action a long history. Neither keys nor triggers are what is measured here. */
 export const historySql = `
@@ -26,7 +28,14 @@ export const failuresSql = `
   insert into rollout_engine.rollouts (tenant_id, id, name, status, target_filter, set_id, set_name, set_version, set_type_id, migration_step,
                                        force_type, created_by, last_modified_by)
     select 1, ${rolloutId} + n, 'reads-' || n, case when n % 9 = 0 then 'paused' else 'finished' end, 'name==*', 1000000001, 's', '1', 1, false, 1,
-           'x', 'x' from generate_series(0, 2400) n;`;
+           'x', 'x' from generate_series(0, 2400) n;
+  insert into rollout_engine.rollout_groups (tenant_id, rollout_id, id, position, name, status, target_percentage, confirmation_required,
+      success_condition, success_expression, success_action, success_action_expression, error_condition, error_expression, error_action,
+      error_action_expression, total_targets, created_by, last_modified_by)
+    values (1, ${rolloutId}, ${rolloutId}, 0, 'g', 'finished', 100, false, 'THRESHOLD', '50', 'NEXTGROUP', '', 'THRESHOLD', '50', 'PAUSE', '',
+            ${membersOfGroup}, 'x', 'x');
+  insert into rollout_engine.group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
+    select 1, ${rolloutId}, ${rolloutId}, n, 1000000001 + n from generate_series(0, ${membersOfGroup} - 1) n;`;
 
 /** So many sets are told apart each day. */
 const setsOfDay = 20;
@@ -47,4 +56,4 @@ export const figuresSql = `
 
 export const settleFigures =
   "vacuum analyze controller.actions, controller.action_history, controller.rollout_failures, controller.fleet_counts, controller.monthly_counts, controller.fleet_days, controller.fleet_day_walks, " +
-  "rollout_engine.rollouts, rollout_engine.rollout_months, artifact_store.data_traffic, management.artifact_storage_months";
+  "rollout_engine.rollouts, rollout_engine.group_members, rollout_engine.rollout_months, artifact_store.data_traffic, management.artifact_storage_months";

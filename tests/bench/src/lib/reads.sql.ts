@@ -1,4 +1,6 @@
-import { type PageSource, pageStatement } from "@harrier/query";
+import { targetFields } from "@harrier/fiql";
+import { narrow, type PageSource, pageStatement } from "@harrier/query";
+import type pg from "pg";
 import { countedFacets } from "../../../../apps/management/src/target-summary/target-summary.sql.ts";
 import { targetList } from "../../../../apps/management/src/targets/targets.sql.ts";
 import type { Sql } from "./ask.ts";
@@ -14,7 +16,8 @@ export const readsSql = `
     select 1, t.id, t.id, t.controller_id, 1000000002, 3, true, 1, 'x', 'x', 'x'
       from controller.targets t where t.tenant_id = 1 and t.id % 10 = 0;`;
 
-export const settleReads = "vacuum analyze controller.target_tag_links, controller.actions, management.target_tags";
+export const settleReads =
+  "vacuum analyze controller.target_tag_links, controller.actions, controller.action_history, management.target_tags";
 
 const order = "t.controller_id asc";
 
@@ -28,6 +31,14 @@ export function pageOfAll(
   return { text: sql, values: [...bindings] };
 }
 
+/** Builds management's statement for an uncounted page of the targets that match. */
+export async function searchedPage(client: pg.Client, q: string, size: number): Promise<Sql> {
+  const kind = { source: targetList(1, null), fields: targetFields };
+  const source = await narrow({ db: client, now: Date.now }, kind, q);
+  const { sql, bindings } = pageStatement(source, { orderBy: order, limit: size, offset: 0, total: "none", positions: true });
+  return { text: sql, values: [...bindings] };
+}
+
 /** The best statements known for the same pages, over the tables themselves. */
 export const bestReads = {
   plain: (size: number, after = ""): string => `
@@ -38,6 +49,13 @@ export const bestReads = {
       left join controller.target_polls p on p.tenant_id = 1 and p.target_id = f.id
       left join management.target_types y on y.tenant_id = 1 and y.id = t.target_type_id
      order by t.controller_id`,
+  ofStatus: (size: number, status: number): string => `
+    select t.*, s.*, p.last_poll_at, y.name as type_name
+      from controller.targets t
+      join controller.target_state s on s.tenant_id = 1 and s.target_id = t.id and s.update_status = ${status}
+      left join controller.target_polls p on p.tenant_id = 1 and p.target_id = t.id
+      left join management.target_types y on y.tenant_id = 1 and y.id = t.target_type_id
+     where t.tenant_id = 1 order by t.controller_id limit ${size}`,
   full: (size: number): string => `
     select t.*, s.*, p.last_poll_at, y.name as type_name, a1.name, a1.version, a2.name, a2.version, o.*, g.tags
       from (select id from controller.targets where tenant_id = 1 order by controller_id limit ${size}) f

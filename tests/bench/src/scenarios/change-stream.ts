@@ -4,7 +4,7 @@ import { Pool } from "undici";
 import type { Bench } from "../lib/context.ts";
 import { cpuSeconds, heldMiB, total } from "../lib/cpu.ts";
 import { type LoadRequest, load } from "../lib/load.ts";
-import { seedTargets } from "../lib/seed.ts";
+import { seedSet, seedTargets } from "../lib/seed.ts";
 import { median } from "../lib/statistics.ts";
 import type { StartStack } from "./against.ts";
 
@@ -15,40 +15,85 @@ const warmUp = 2_000;
 const restMs = 10_000;
 const windowMs = 20_000;
 const readingMs = 1_000;
+const changeEveryMs = 100;
 const budget = { heardMs: 1_000, coreShare: 5, mebibytes: 30 };
 
 /** Starts the services with a gateway at which one tenant may have so many streams; by default it has fewer. */
 export const startForListeners: StartStack = (options) =>
   startStack({ ...options, gateway: { HARRIER_IN_FLIGHT_TENANT: String(listeners + 1) } });
 
-/** Measures how soon a listener hears of a change, and what 500 listeners cost gateway and management while nothing happens. */
+const scenario = "stream of changes";
+
+/**
+ * Measures how soon a listener hears of changes of each service, and what 500 listeners cost gateway and management while nothing happens, and while ten
+ * changes a second do.
+ */
 export async function benchChangeStream(bench: Bench): Promise<void> {
-  const { api, report, stack } = bench;
-  const [id = ""] = await seedTargets(api, "heard-", 1);
-  const pool = new Pool(stack.baseUrl, { connections: listeners + 1, bodyTimeout: 0 });
-  const scenario = "stream of changes";
+  const pool = new Pool(bench.stack.baseUrl, { connections: listeners + 1, bodyTimeout: 0 });
   try {
-    const times: number[] = [];
+    const kinds = await kindsOfChanges(bench);
     const one = await listen(bench, pool);
-    for (let change = 0; change < changes; change++) {
-      const heard = one.next(`targets/${id}`);
-      const from = performance.now();
-      await api.put(`/targets/${id}`, { name: `heard ${change}` });
-      await heard;
-      times.push(performance.now() - from);
-    }
+    for (const kind of kinds) tellHeard(bench, kind.what, await heardAfter(one, kind, changes));
     one.end();
-    const worst = Math.max(...times);
-    report.add({ scenario, figure: "change → heard, median", value: median(times), unit: "ms" });
-    const limit = `budget ${budget.heardMs} ms`;
-    report.add({ scenario, figure: "change → heard, worst", value: worst, unit: "ms", limit, ok: worst <= budget.heardMs });
-    await costOfListeners(bench, pool, scenario);
+    await costOfListeners(bench, pool, kinds[0] as Change);
   } finally {
     await pool.destroy();
   }
 }
 
-async function costOfListeners(bench: Bench, pool: Pool, scenario: string): Promise<void> {
+/** A change that can be made again and again, and the subject that listeners are told. */
+interface Change {
+  what: string;
+  subject: string;
+  make(n: number): Promise<unknown>;
+}
+
+/** A change in the outbox of each service: controller, management and rollout-engine. */
+async function kindsOfChanges({ api }: Bench): Promise<Change[]> {
+  const [id = ""] = await seedTargets(api, "heard-", 1);
+  const set = await seedSet(api, "heard-set");
+  const rollout = await api.post<{ id: number }>("/rollouts", {
+    ...{ name: "heard", distributionSetId: set.id, targetFilterQuery: `controllerid==${id}`, amountGroups: 1 },
+  });
+  const become = async (status: string) => {
+    while ((await api.get<{ status: string }>(`/rollouts/${rollout.id}`)).status !== status) await sleep(20);
+  };
+  await become("ready");
+  await api.post(`/rollouts/${rollout.id}/start`, undefined);
+  await become("running");
+  const step = (n: number) => api.post(`/rollouts/${rollout.id}/${n % 2 === 0 ? "pause" : "resume"}`, undefined);
+  return [
+    { what: "target", subject: `targets/${id}`, make: (n) => api.put(`/targets/${id}`, { name: `heard ${n}` }) },
+    {
+      what: "set",
+      subject: `distributionsets/${set.id}`,
+      make: (n) => api.put(`/distributionsets/${set.id}`, { name: `heard ${n}` }),
+    },
+    { what: "rollout", subject: `rollouts/${rollout.id}`, make: step },
+  ];
+}
+
+/** Makes changes one after the other and answers after how many milliseconds each was heard. */
+async function heardAfter(listener: Listener, { subject, make }: Change, count: number): Promise<number[]> {
+  const times: number[] = [];
+  for (let n = 0; n < count; n++) {
+    const heard = listener.next(subject);
+    const from = performance.now();
+    await make(n);
+    await heard;
+    times.push(performance.now() - from);
+  }
+  return times;
+}
+
+function tellHeard({ report }: Bench, what: string, times: readonly number[]): void {
+  const worst = Math.max(...times);
+  report.add({ scenario, figure: `${what} changed → heard, median`, value: median([...times]), unit: "ms" });
+  const limit = `budget ${budget.heardMs} ms`;
+  report.add({ scenario, figure: `${what} changed → heard, worst`, value: worst, unit: "ms", limit, ok: worst <= budget.heardMs });
+}
+
+async function costOfListeners(bench: Bench, pool: Pool, change: Change): Promise<void> {
   // What a process needs for its first requests is not what listeners cost.
   const { bad } = await load({ url: bench.stack.baseUrl, connections: 16, requests: warmUp, expect: 200, next: () => page(bench) });
   if (bad > 0) throw new Error(`${bad} of ${warmUp} pages were refused`);
@@ -57,6 +102,7 @@ async function costOfListeners(bench: Bench, pool: Pool, scenario: string): Prom
   // A tenant's statements wait for each other, 50 of them at most (docs/operations.md), so that not all listeners may come in the same moment.
   while (all.length < listeners) all.push(...(await Promise.all(Array.from({ length: atOnce }, () => listen(bench, pool)))));
   const held = await costs(bench);
+  await costOfChanges(bench, all, change);
   for (const each of all) each.end();
   const share = Math.max(0, held.cpuPercent - without.cpuPercent);
   const mebibytes = held.mebibytes - without.mebibytes;
@@ -66,6 +112,40 @@ async function costOfListeners(bench: Bench, pool: Pool, scenario: string): Prom
   add({ scenario, figure: `${figure}, of a core`, value: share, unit: "%", limit, ok: share <= budget.coreShare });
   const limitMiB = `budget ${budget.mebibytes} MiB`;
   add({ scenario, figure: `${figure}, memory`, value: mebibytes, unit: "MiB", limit: limitMiB, ok: mebibytes <= budget.mebibytes });
+}
+
+/**
+ * Makes ten changes a second for a while, of which all listeners hear, and measures what that takes, and for how long a listener hears of none: changes
+ * that come before the one before them is told are told with it.
+ */
+async function costOfChanges(bench: Bench, all: readonly Listener[], change: Change): Promise<void> {
+  const [first] = all;
+  if (first === undefined) return;
+  const before = total(cpuSeconds(bench.groups()));
+  const from = performance.now();
+  let done = 0;
+  const made = (async () => {
+    for (let n = 0; performance.now() - from < windowMs; n++) {
+      const due = from + n * changeEveryMs;
+      await sleep(Math.max(0, due - performance.now()));
+      await change.make(n);
+      done = n + 1;
+    }
+  })();
+  const times: number[] = [];
+  while (performance.now() - from < windowMs - readingMs) {
+    const since = performance.now();
+    await first.next(change.subject);
+    times.push(performance.now() - since);
+  }
+  await made;
+  const seconds = (performance.now() - from) / 1_000;
+  const share = ((total(cpuSeconds(bench.groups())) - before) * 100) / seconds;
+  const figure = `${all.length} listeners, ${(done / seconds).toFixed(1)} changes a second`;
+  bench.report.add({ scenario, figure: `${figure}, all processes, of a core`, value: share, unit: "%", limit: "no budget" });
+  const worst = Math.max(...times);
+  const limit = `budget ${budget.heardMs} ms`;
+  bench.report.add({ scenario, figure: `${figure}, longest silence`, value: worst, unit: "ms", limit, ok: worst <= budget.heardMs });
 }
 
 /** Answers what all processes take for a while, in percent of a core, and the least that gateway and management hold meanwhile: garbage comes and goes. */

@@ -14,9 +14,10 @@ import {
 } from "../../../../apps/management/src/insights/insights.sql.ts";
 import { readVersionDays } from "../../../../apps/management/src/insights/versions.sql.ts";
 import { findFailures } from "../../../../apps/rollout-engine/src/failures/failures.sql.ts";
+import { memberList } from "../../../../apps/rollout-engine/src/groups/groups.sql.ts";
 import { compareReads, type Sides } from "../lib/compare-reads.ts";
 import type { Bench } from "../lib/context.ts";
-import { entriesPerAction, failuresSql, figuresSql, historySql, rolloutId, settleFigures } from "../lib/read-figures.sql.ts";
+import { entriesPerAction, failuresSql, figuresSql, membersOfGroup, rolloutId, settleFigures } from "../lib/read-figures.sql.ts";
 
 const size = 200;
 /** A page of actions with the last message of each takes so many milliseconds at most where it is not counted (contract console.md §1, M02). */
@@ -29,7 +30,7 @@ const maxFailures = 100;
 /** Measures reads of actions with a long history, a year of each insight, and the failures of a rollout with 50,000 errors. */
 export async function benchFigures(bench: Bench, sides: Sides): Promise<void> {
   const { admin } = sides;
-  for (const sql of [historySql, failuresSql, figuresSql, settleFigures]) await admin.query(sql);
+  for (const sql of [failuresSql, figuresSql, settleFigures]) await admin.query(sql);
   const source: PageSource = actionList(1, null);
   const page = pageStatement(source, { orderBy: "t.id asc", limit: size, offset: 0, total: "none", positions: true });
   await compareReads(bench, sides, {
@@ -44,6 +45,17 @@ export async function benchFigures(bench: Bench, sides: Sides): Promise<void> {
   const engine = new pg.Client({ connectionString: bench.stack.databaseUrls["rollout-engine"] });
   await engine.connect();
   try {
+    const { source: members } = memberList(1, { rolloutId, groupId: rolloutId }, null);
+    const ofGroup = pageStatement(members, { orderBy: "t.controller_id asc", limit: size, offset: 0, total: "none", positions: true });
+    await compareReads(
+      bench,
+      { admin, client: engine },
+      {
+        figure: `targets of a group of ${membersOfGroup.toLocaleString("en")}, total=none`,
+        ours: { text: ofGroup.sql, values: [...ofGroup.bindings] },
+        best: bestMembers,
+      },
+    );
     await compareReads(
       bench,
       { admin, client: engine },
@@ -58,6 +70,16 @@ export async function benchFigures(bench: Bench, sides: Sides): Promise<void> {
     await engine.end();
   }
 }
+
+const bestMembers = `
+  select t.*, s.*, p.last_poll_at, y.name as type_name
+    from controller.targets t
+    join controller.target_state s on s.tenant_id = 1 and s.target_id = t.id
+    left join controller.target_polls p on p.tenant_id = 1 and p.target_id = t.id
+    left join management.target_types y on y.tenant_id = 1 and y.id = t.target_type_id
+   where t.tenant_id = 1
+     and t.id in (select target_id from rollout_engine.group_members where tenant_id = 1 and rollout_id = ${rolloutId} and group_id = ${rolloutId})
+   order by t.controller_id limit ${size}`;
 
 const bestActions = `
   select a.*, t.name, s.name, s.version, m.message

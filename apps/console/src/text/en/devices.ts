@@ -32,6 +32,8 @@ export const devices = {
   emptyTitle: "No devices yet",
   emptyText: "A device appears when it polls for the first time with the gateway's token, or when you add it here.",
   emptyCommand: "harrier device create my-device",
+  scoped: (types: string) => `You see devices of these types alone, and every number counts them alone: ${types}.`,
+  scopedToNone: "You see no device: you are restricted to no type of them.",
   add: "Add device",
   addText: "The device signs in with the security token that the server makes for it.",
   controllerId: "Controller id",

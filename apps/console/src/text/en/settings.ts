@@ -42,6 +42,7 @@ export const quotas = {
   edit: (name: string) => `Limit of ${name}`,
   limit: "Limit",
   limitHint: "0 is no limit.",
+  now: (limit: string) => `It is ${limit} now.`,
   wrong: "A whole number",
   empty: "No quotas",
 };
