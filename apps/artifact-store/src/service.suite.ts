@@ -203,17 +203,18 @@ function catalogueOf(bench: Bench, neighbours: Neighbours): Handlers<"harrier.ma
     async attachArtifact(request, { commandId = "" }) {
       failOnce(neighbours.failures.attachArtifact);
       const known = neighbours.attached.find((artifact) => artifact.commandId === commandId);
-      if (known !== undefined) return { id: known.id, createdBy: "admin", createdAt: 1_700_000_000_000 };
+      if (known !== undefined) return { id: known.id, createdBy: "admin", createdAt: 1_700_000_000_999 };
       const id = 1000 + neighbours.attached.length;
       const { moduleId, filename, size, sha1, md5, sha256 } = request;
+      // milliseconds are cut and not rounded everywhere, so that they tell the same second
       const rows = await bench.sql(
         `insert into management.artifacts (tenant_id, id, module_id, filename, size, sha1, md5, sha256, created_by, created_at, last_modified_by)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, 'admin', to_timestamp(1700000000), 'admin') on conflict do nothing returning id`,
+         values ($1, $2, $3, $4, $5, $6, $7, $8, 'admin', '2023-11-14 22:13:20.9996+00', 'admin') on conflict do nothing returning id`,
         [tenantId, id, moduleId, filename, size, sha1, md5, sha256],
       );
       if (rows.length === 0) throw new HarrierError("entityAlreadyExists");
       neighbours.attached.push({ ...request, commandId, id });
-      return { id, createdBy: "admin", createdAt: 1_700_000_000_000 };
+      return { id, createdBy: "admin", createdAt: 1_700_000_000_999 };
     },
   };
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { type Client, servicePrincipal } from "@harrier/rpc";
 import type { ConsumeMessage } from "amqplib";
+import pLimit from "p-limit";
 import { ask } from "./ask.ts";
 import { Awake } from "./broker/awake.ts";
-import { Turns } from "./broker/turns.ts";
 import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
 import { handleMessage, type Tenant } from "./incoming/handle.ts";
 import { InOrder } from "./incoming/in-order.ts";
@@ -41,7 +41,7 @@ export class Tenants {
   readonly #awake = new Awake(() => {
     for (const { host } of this.#connected.values()) host.giveUp();
   });
-  readonly #turns = new Turns(connectingAtATime);
+  readonly #connecting = pLimit(connectingAtATime);
   #logged = { minute: 0, n: 0 };
   #known = false;
 
@@ -109,7 +109,7 @@ export class Tenants {
     const host: VirtualHost = new VirtualHost({
       url,
       vhost: tenant.vhost,
-      turns: this.#turns,
+      connecting: this.#connecting,
       log,
       onMessage: (message, settle, signal) => {
         if (sorter?.signal !== signal) sorter = { signal, inOrder: new InOrder((ids) => ask.things(controller, tenant, { ids, signal })) };

@@ -1,7 +1,7 @@
 import { codes } from "@harrier/errors";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { permissionTable } from "./permissions.ts";
-import type { BodyOf, ParamsOf, QueryOf } from "./route.ts";
+import { type BodyOf, isExpensive, isForStandby, type ParamsOf, type QueryOf } from "./route.ts";
 import { routes, routeTable } from "./routes.ts";
 
 const expectedIds = {
@@ -99,6 +99,14 @@ describe("the route table", () => {
     const demanded = new Set(routes.flatMap((row) => [...row.permission, ...(row.permissionRest ?? []).flat()]));
     const inAnswers = ["READ_TARGET_SECURITY_TOKEN", "READ_GATEWAY_SECURITY_TOKEN"];
     expect([...new Set([...demanded, ...inAnswers])].toSorted()).toEqual(Object.keys(permissionTable).toSorted());
+  });
+
+  it("lets a standby answer lists and other expensive readings, but no positions in a log and no verification (ADR 52)", () => {
+    const forStandby = routes.filter(isForStandby);
+    expect(forStandby.filter(({ method, interface: of }) => method !== "GET" || of !== "management")).toEqual([]);
+    const kept = routes.filter((row) => row.interface === "management" && row.method === "GET" && isExpensive(row) && !isForStandby(row));
+    expect(kept.map(({ id }) => id).toSorted()).toEqual(["audit.verify", "events.list", "events.stream"]);
+    expect(forStandby.map(({ id }) => id)).toEqual(expect.arrayContaining(["targets.list", "rollouts.list", "search.find"]));
   });
 
   it("has unique ids, and unique pairs of method and path", () => {

@@ -31,7 +31,6 @@ export {
   schemaOf,
 } from "./services.ts";
 export { createSigner, isSignedBy, type Signer } from "./signing.ts";
-export { type ReadFrom, Standby } from "./standby.ts";
 export {
   type CompiledQuery,
   compile,

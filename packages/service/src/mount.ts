@@ -26,6 +26,7 @@ import { fallbackJson, negotiate } from "./negotiate.ts";
 import { requirePermission } from "./permission.ts";
 import { Context, type RequestContext } from "./request-context.ts";
 import { endOf } from "./request-end.ts";
+import { causeOf, clientGone, lineLevel } from "./request-line.ts";
 import { endTrace, traceRequest } from "./request-trace.ts";
 import type { TenantLimiter } from "./tenant-limiter.ts";
 import { tellUnknown, type UnknownMembers } from "./unknown-members.ts";
@@ -92,9 +93,6 @@ interface Mounted<R extends Route> {
 
 /** The artifact list is the only JSON answer to a device without a tag (contract device.md §1, E14). */
 const withoutEtag: ReadonlySet<string> = new Set(["device.listArtifacts"]);
-
-/** The log shows this status if the client left before the answer; it is never sent. */
-const clientGone = 499;
 
 /** Registers a route: device routes under their own path, management routes under both base paths. */
 export function mountRoute<R extends Route>(deps: MountDeps, route: R, handler: Handler<R>): string[] {
@@ -184,13 +182,6 @@ async function serve<R extends Route>(mounted: Mounted<R>, req: Request, res: Re
     },
     "request",
   );
-}
-
-function lineLevel(quiet: boolean, status: number, failure: HarrierError | undefined): "debug" | "info" | "error" {
-  if (failure === undefined) return quiet ? "debug" : "info";
-  // it is an outage of our own that affects every request, and the gate logs it once
-  if (failure.code === "identityRefused") return "debug";
-  return failure.code === "internal" && status !== clientGone ? "error" : "info";
 }
 
 async function answer<R extends Route>(mounted: Mounted<R>, ctx: Context<R>, audited: AuditedRequest<R> | undefined): Promise<number> {
@@ -298,9 +289,4 @@ async function passFaults(service: ServiceName, res: Response): Promise<void> {
   const after: FaultPoint = `${service}.http.after-answer`;
   res.once("finish", () => void faultPoint(after));
   await faultPoint(`${service}.http.before-answer`);
-}
-
-function causeOf(error: HarrierError): { err?: unknown } {
-  if (error.code === "internal") return { err: error.cause ?? error };
-  return error.cause === undefined ? {} : { err: error.cause };
 }

@@ -14,7 +14,7 @@ export interface ArtifactRow {
 
 type FoundArtifact = { readonly [K in keyof ArtifactRow]: ArtifactRow[K] | null };
 
-const artifactColumns = `a.filename, a.size, a.sha1, a.md5, a.sha256, (extract(epoch from a.created_at) * 1000)::bigint as "createdAt",
+const artifactColumns = `a.filename, a.size, a.sha1, a.md5, a.sha256, floor(extract(epoch from a.created_at) * 1000)::bigint as "createdAt",
   exists (select from blobs b where b.tenant_id = $1 and b.sha256 = a.sha256 and b.state = 'stored') as stored`;
 
 export interface DeviceDownloadRow extends FoundArtifact {

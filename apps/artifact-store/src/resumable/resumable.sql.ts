@@ -161,7 +161,7 @@ export const findArtifactOf = statement<
   { id: number; createdBy: string; createdAt: number; sha256: string; sha1: string; md5: string }
 >(
   "artifact_store.find_artifact_of",
-  `select a.id, u.uploader as "createdBy", (extract(epoch from a.created_at) * 1000)::bigint as "createdAt", a.sha256, a.sha1, a.md5
+  `select a.id, u.uploader as "createdBy", floor(extract(epoch from a.created_at) * 1000)::bigint as "createdAt", a.sha256, a.sha1, a.md5
      from resumable_uploads u
      join management.artifacts_v1 a on a.tenant_id = u.tenant_id and a.id = u.artifact_id
     where u.tenant_id = $1 and u.id = $2 and u.state = 'attached'`,

@@ -44,9 +44,9 @@ describe("upload (contract management.md §4.3)", () => {
     const id = service.neighbours.attached[0]?.id;
     expect(answer.json()).toEqual({
       createdBy: "admin",
-      createdAt: 1_700_000_000_000,
+      createdAt: 1_700_000_000_999,
       lastModifiedBy: "admin",
-      lastModifiedAt: 1_700_000_000_000,
+      lastModifiedAt: 1_700_000_000_999,
       id,
       hashes: { sha1, md5, sha256 },
       providedFilename: "fw.bin",

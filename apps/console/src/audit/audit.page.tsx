@@ -1,4 +1,3 @@
-import { Dialog } from "@base-ui/react/dialog";
 import type { AuditEntryView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -11,8 +10,8 @@ import { commands, filters, audit as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { moment } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { InfoDialog } from "../ui/info-dialog.tsx";
 import { NothingMatches } from "../ui/nothing-matches.tsx";
-import overlay from "../ui/overlay.module.css";
 import { Facts, Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
@@ -110,27 +109,18 @@ export function AuditPage() {
 
 function Details({ entry, close }: { entry: AuditEntryView; close: () => void }) {
   return (
-    <Dialog.Root open onOpenChange={(open) => open || close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className={overlay["backdrop"]} />
-        <Dialog.Popup className={`${overlay["popup"]} ${overlay["wide"]}`}>
-          <Dialog.Title>{entry.action}</Dialog.Title>
-          <Facts
-            of={[
-              [t.columns.at, moment(entry.time)],
-              [t.columns.actor, entry.actor],
-              [t.columns.entity, `${entry.entity} ${entry.entityIds.join(", ")}`],
-              [t.columns.result, <Result key="result" row={entry} />],
-              [t.columns.from, entry.sourceIp],
-              [t.request, <code key="request">{entry.requestId}</code>],
-              [t.details, <code key="details">{JSON.stringify(entry.details)}</code>],
-            ]}
-          />
-          <div className={overlay["buttons"]}>
-            <Dialog.Close render={<Button />}>{t.close}</Dialog.Close>
-          </div>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+    <InfoDialog title={entry.action} closeText={t.close} close={close} wide>
+      <Facts
+        of={[
+          [t.columns.at, moment(entry.time)],
+          [t.columns.actor, entry.actor],
+          [t.columns.entity, `${entry.entity} ${entry.entityIds.join(", ")}`],
+          [t.columns.result, <Result key="result" row={entry} />],
+          [t.columns.from, entry.sourceIp],
+          [t.request, <code key="request">{entry.requestId}</code>],
+          [t.details, <code key="details">{JSON.stringify(entry.details)}</code>],
+        ]}
+      />
+    </InfoDialog>
   );
 }

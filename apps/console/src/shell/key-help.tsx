@@ -1,7 +1,5 @@
-import { Dialog } from "@base-ui/react/dialog";
 import { jumping, shell as t } from "../text/en.ts";
-import { Button } from "../ui/button.tsx";
-import overlay from "../ui/overlay.module.css";
+import { InfoDialog } from "../ui/info-dialog.tsx";
 import style from "./palette.module.css";
 
 /** The keys of all pages, as the help shows them; those of grids are in ui/grid.tsx. */
@@ -22,28 +20,19 @@ const keyTable = [
 /** The list of keys. */
 export function KeyHelp({ close }: { close: () => void }) {
   return (
-    <Dialog.Root open onOpenChange={(open) => open || close()}>
-      <Dialog.Portal>
-        <Dialog.Backdrop className={overlay["backdrop"]} />
-        <Dialog.Popup className={overlay["popup"]}>
-          <Dialog.Title>{t.keysTitle}</Dialog.Title>
-          <dl className={style["keys"]}>
-            {keyTable.map(({ keys, does }) => (
-              <div key={keys.join()}>
-                <dt>{does}</dt>
-                <dd>
-                  {keys.map((key) => (
-                    <kbd key={key}>{key}</kbd>
-                  ))}
-                </dd>
-              </div>
-            ))}
-          </dl>
-          <div className={overlay["buttons"]}>
-            <Dialog.Close render={<Button />}>{t.close}</Dialog.Close>
+    <InfoDialog title={t.keysTitle} closeText={t.close} close={close}>
+      <dl className={style["keys"]}>
+        {keyTable.map(({ keys, does }) => (
+          <div key={keys.join()}>
+            <dt>{does}</dt>
+            <dd>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
           </div>
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
+        ))}
+      </dl>
+    </InfoDialog>
   );
 }

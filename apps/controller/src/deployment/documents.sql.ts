@@ -17,7 +17,7 @@ export const readSetDocument = statement<[tenantId: number, setId: number], Modu
   "controller.read_set_document",
   `select d.revision, m.id as "moduleId", m.name, m.version, m.type_key as "typeKey", m.metadata,
           (select coalesce(json_agg(json_build_object('filename', f.filename, 'size', f.size, 'sha1', f.sha1, 'md5', f.md5, 'sha256', f.sha256,
-                                                       'createdAt', (extract(epoch from f.created_at) * 1000)::bigint)
+                                                       'createdAt', floor(extract(epoch from f.created_at) * 1000)::bigint)
                                     order by f.created_at, f.id), '[]')
              from management.artifacts_v1 f where f.tenant_id = $1 and f.module_id = m.id) as artifacts
      from management.distribution_sets_v1 d

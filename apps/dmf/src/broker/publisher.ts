@@ -1,4 +1,5 @@
 import type { ChannelModel, ConfirmChannel, Options } from "amqplib";
+import pLimit from "p-limit";
 import { connectTo, orTimeout, type Place } from "./connection.ts";
 
 /** A message that goes out. */
@@ -84,14 +85,16 @@ export class Publisher {
     if (this.#known.size > maxKnown) this.#known.clear();
     const asked = exchanges.filter((exchange) => (this.#known.get(exchange) ?? 0) <= now);
     const missing = new Set<string>();
-    const left = asked.values();
-    const ask = async (): Promise<void> => {
-      for (const exchange of left) {
-        if (await exists(open, exchange)) this.#known.set(exchange, now + knownMs);
-        else missing.add(exchange);
-      }
+    const lookUp = async (exchange: string): Promise<void> => {
+      if (await exists(open, exchange)) this.#known.set(exchange, now + knownMs);
+      else missing.add(exchange);
     };
-    await Promise.all(Array.from({ length: Math.min(lookUps, asked.length) }, ask));
+    const limit = pLimit(lookUps);
+    await limit.map(asked, lookUp).catch((error: unknown) => {
+      // the others would fail as well, one after the other
+      limit.clearQueue();
+      throw error;
+    });
     return missing;
   }
 

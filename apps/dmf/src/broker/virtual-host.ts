@@ -1,17 +1,17 @@
 import { dmfBindings, dmfExchanges, dmfNames, dmfQueues } from "@harrier/contracts";
 import { backOff, pause, within } from "@harrier/jobs";
 import type { ChannelModel, ConsumeMessage, Message } from "amqplib";
+import type { LimitFunction } from "p-limit";
 import { connectTo } from "./connection.ts";
 import { limitMessages, maxMessageBytes } from "./message-limit.ts";
 import { type Fates, type Outgoing, Publisher } from "./publisher.ts";
-import type { Turns } from "./turns.ts";
 
 export interface VirtualHostOptions {
   /** The broker's address with user and password, without a virtual host. */
   url: string;
   vhost: string;
   /** Bounds how many virtual hosts are connected to at the same time. */
-  turns: Turns;
+  connecting: LimitFunction;
   /** Takes a message; it settles it by itself, by `settle`, in any order. */
   onMessage: (message: ConsumeMessage, settle: Settle, signal: AbortSignal) => void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
@@ -24,6 +24,7 @@ export type Settle = (end: "done" | "refused") => void;
 const prefetch = 64;
 const retries = { firstMs: 200, maxMs: 5_000 };
 const stopMs = 2_000;
+
 interface Open {
   readonly connection: ChannelModel;
   readonly ended: AbortController;
@@ -93,7 +94,7 @@ export class VirtualHost {
     const { log, vhost } = this.#options;
     for (let attempts = 1; !signal.aborted; attempts += 1) {
       try {
-        const open = await this.#options.turns.run(async () => (signal.aborted ? undefined : this.#connect()));
+        const open = await this.#options.connecting(async () => (signal.aborted ? undefined : this.#connect()));
         if (open === undefined) return;
         // it was stopped meanwhile
         if (signal.aborted) return this.#give(open);
