@@ -18,21 +18,15 @@ function writing(from: string): string {
             evidence_at = coalesce(w.evidence_at, now()), wants_polls = w.polls + 1 < w.polls_wanted,
             due_at = case when w.polls + 1 < w.polls_wanted then w.due_at else now() end
        from (select c.tenant_id, c.action_id, to_timestamp(u.polled_at / 1000) as polled_at
-               from unnest($1::int[], $2::int[], $3::float8[]) as u (tenant_id, target_id, polled_at)
+               from (select i.tenant_id, array_agg(i.target_id) as targets from unnest($1::int[], $2::int[]) as i (tenant_id, target_id)
+                      where exists (select from action_watches where wants_polls)
+                      group by i.tenant_id) t
               cross join lateral (
-                select x.tenant_id, x.action_id from action_watches x
-                 where x.tenant_id = u.tenant_id and x.target_id = u.target_id and x.wants_polls
-                   and x.counts_from <= to_timestamp(u.polled_at / 1000)
+                select x.tenant_id, x.action_id, x.target_id, x.counts_from from action_watches x
+                 where x.tenant_id = t.tenant_id and x.target_id = any (t.targets) and x.wants_polls
                 offset 0) c
-              where exists (select from action_watches where wants_polls)
-                and ((u.tenant_id, u.target_id) in (
-                  select x.tenant_id, x.target_id
-                    from (select i.tenant_id, array_agg(i.target_id) as targets from unnest($1::int[], $2::int[]) as i (tenant_id, target_id)
-                           group by i.tenant_id) t
-                    cross join lateral (
-                      select o.tenant_id, o.target_id from action_watches o
-                       where o.tenant_id = t.tenant_id and o.target_id = any (t.targets) and o.wants_polls
-                      offset 0) x)) is true) p
+               join unnest($1::int[], $2::int[], $3::float8[]) as u (tenant_id, target_id, polled_at)
+                 on u.tenant_id = c.tenant_id and u.target_id = c.target_id and c.counts_from <= to_timestamp(u.polled_at / 1000)) p
        join lateral (
          select x.tenant_id, x.action_id from action_watches x
           where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls and x.counts_from <= p.polled_at
