@@ -121,20 +121,22 @@ begin
   elsif p_verdict = 'end' then
     delete from action_watches x where x.tenant_id = p_tenant and x.action_id = w.action_id;
   elsif p_verdict = 'observe' then
-    w.stage := 5; w.since := now(); w.evidence_at := now(); w.polls := 0; w.counts_from := now(); w.wants_polls := w.polls_wanted > 0;
+    -- Until now the end of the proof was all that was due. Nothing that an index holds changes where polls are awaited, so this costs no index anything.
     with observed as (
       update action_watches x
-         set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, counts_from = w.counts_from, wants_polls = w.wants_polls,
-             due_at = watch_due(w, p_policy)
+         set stage = 5, since = now(), evidence_at = now(), polls = 0, counts_from = now(), wants_polls = x.polls_wanted > 0,
+             due_at = least(x.due_at, case when x.polls_wanted = 0 then now() + make_interval(mins => (p_policy #>> '{proof,stable,minutes}')::int) end)
        where x.tenant_id = p_tenant and x.action_id = w.action_id
     )
     update actions set outcome = p_by where tenant_id = p_tenant and id = w.action_id;
   elsif p_verdict = 'reboot' then
-    if w.stage <> 4 then w.since := now(); end if;
-    w.stage := 4; w.evidence_at := null; w.polls := 0; w.wants_polls := p_policy #>> '{proof,require}' = 'alive';
-    update action_watches x
-       set stage = w.stage, since = w.since, evidence_at = w.evidence_at, polls = w.polls, wants_polls = w.wants_polls, due_at = watch_due(w, p_policy)
-     where x.tenant_id = p_tenant and x.action_id = w.action_id;
+    if w.stage <> 4 then -- A device that shows its old version again and again changes nothing.
+      w.stage := 4;
+      update action_watches x
+         set stage = 4, since = now(), evidence_at = null, polls = 0, wants_polls = x.polls_wanted > 0,
+             counts_from = case when p_policy #>> '{proof,require}' = 'alive' then x.counts_from end, due_at = watch_due(w, p_policy)
+       where x.tenant_id = p_tenant and x.action_id = w.action_id;
+    end if;
     update target_state s set request_attributes = true, revision = s.revision + 1
      where s.tenant_id = p_tenant and s.target_id = w.target_id and not s.request_attributes;
   else
@@ -187,8 +189,7 @@ declare
 begin
   select x as watch, p.body as policy into r
     from action_watches x join action_policies p on p.tenant_id = x.tenant_id and p.id = x.policy_id
-   where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6)
-   order by x.action_id desc limit 1;
+   where x.tenant_id = p_tenant and x.target_id = p_target and x.stage in (4, 5, 6); -- one at most: a claim ends the others
   if not found then return false; end if;
   v_expected := r.policy #> '{proof,expected}';
   v_rules := coalesce(jsonb_array_length(v_expected), 0);
@@ -211,8 +212,11 @@ begin
       'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
     return v_verdict = 'reboot';
   elsif v_held = v_rules then
-    perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, watch_verdict(r.watch, r.policy, 0::smallint), 1::smallint, null,
-                        'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
+    -- What a match comes to depends on the stage alone, so no fact is computed.
+    v_verdict := decide_watch(0::smallint, (r.watch).stage, false, false, false, false, false, false, false);
+    if v_verdict <> 'ignore' then
+      perform apply_watch(p_tenant, p_tenant_name, r.watch, r.policy, v_verdict, 1::smallint, null, 'CONTROLLER_PLUG_AND_PLAY', p_traceparent);
+    end if;
     return false;
   end if;
   return (r.watch).stage = 4;

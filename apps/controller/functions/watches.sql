@@ -108,7 +108,9 @@ begin
     effect := 'claimed'; tally := 1;
     insert into action_watches as w (tenant_id, action_id, target_id, policy_id, stage, wants_polls, polls_wanted, previous_set_id, claimed_at,
                                      counts_from, due_at)
-    select p_tenant, a.id, a.target_id, a.policy_id, 4, p.alive, case when p.alive then greatest(p.polls, 1) else p.polls end, t.installed_set_id, now(),
+    -- Polls that count only after evidence are wanted from the start, and counted from no time yet: so the evidence changes no index.
+    select p_tenant, a.id, a.target_id, a.policy_id, 4, p.alive or p.polls > 0, case when p.alive then greatest(p.polls, 1) else p.polls end,
+           t.installed_set_id, now(),
            case when p.alive then now() + make_interval(secs => p.grace) end, now() + make_interval(secs => p.within)
       from (select v_policy #>> '{proof,require}' = 'alive' as alive, (v_policy #>> '{proof,stable,polls}')::smallint as polls,
                    (v_policy #>> '{proof,graceSeconds}')::float8 as grace, (v_policy #>> '{proof,withinSeconds}')::float8 as within) p

@@ -18,13 +18,17 @@ function writing(from: string): string {
             evidence_at = coalesce(w.evidence_at, now()), wants_polls = w.polls + 1 < w.polls_wanted,
             due_at = case when w.polls + 1 < w.polls_wanted then w.due_at else now() end
        from (select c.tenant_id, c.action_id, to_timestamp(u.polled_at / 1000) as polled_at
-               from unnest($1::int[], $2::int[], $3::float8[]) as u (tenant_id, target_id, polled_at)
-              cross join lateral (
-                select x.tenant_id, x.action_id from action_watches x
-                 where x.tenant_id = u.tenant_id and x.target_id = u.target_id and x.wants_polls
-                   and x.counts_from <= to_timestamp(u.polled_at / 1000)
-                offset 0) c
-              where exists (select from action_watches where wants_polls)) p
+               from (select x.*
+                       from (select i.tenant_id, array_agg(i.target_id) as targets from unnest($1::int[], $2::int[]) as i (tenant_id, target_id)
+                              where exists (select from action_watches where wants_polls)
+                              group by i.tenant_id) t
+                      cross join lateral (
+                        select o.tenant_id, o.action_id, o.target_id, o.counts_from from action_watches o
+                         where o.tenant_id = t.tenant_id and o.target_id = any (t.targets) and o.wants_polls
+                        offset 0) x
+                     offset 0) c
+               join unnest($1::int[], $2::int[], $3::float8[]) as u (tenant_id, target_id, polled_at)
+                 on u.tenant_id = c.tenant_id and u.target_id = c.target_id and c.counts_from <= to_timestamp(u.polled_at / 1000)) p
        join lateral (
          select x.tenant_id, x.action_id from action_watches x
           where x.tenant_id = p.tenant_id and x.action_id = p.action_id and x.wants_polls and x.counts_from <= p.polled_at
@@ -42,8 +46,10 @@ function writing(from: string): string {
 /**
  * Writes many last polls at once. They are sorted by id, so that two replicas cannot deadlock; GREATEST keeps the later of two, whichever
  * is written last. What is awaited of claims counts polls here (contract beyond.md §1.3); the next one that counts is a second later, whichever replica
- * gets it. A watch that is locked is being decided right now, or counted by another replica, and is skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with
- * auto-assignment queries the last poll.
+ * gets it. Which of the targets have such a claim is asked for all of a tenant in one pass over the index, because most have none; what is found is
+ * joined once with all that polled, and not tenant by tenant. A watch that is locked is being decided right now, or counted by another replica, and is
+ * skipped. The join with targets drops devices that were deleted since they polled. Filters are notified only where one with auto-assignment queries the
+ * last poll.
  */
 export const writeLastPolls = statement<LastPollColumns, never>(
   "controller.write_last_polls",

@@ -101,6 +101,21 @@ test("beyond 1.4 the device is asked for its attributes until they match", async
   expect(await fleet.state(action)).toMatchObject({ asked: false, stage: "observing" });
 });
 
+test("beyond 1.4 a device that shows the same again and again writes its watch no more", async () => {
+  const { device, action } = await one(policy({ proof: proof() }));
+  await fleet.report(device, action);
+  const written = async () =>
+    (await fixture.db.pool.query("select w.xmin::text as by from action_watches w where w.action_id = $1", [action])).rows[0]?.by;
+  const claimed = await written();
+  for (let n = 0; n < 2; n += 1) await fleet.shows(device, { sw_version: "1.2" });
+  expect(await written()).toBe(claimed);
+  await fleet.shows(device, { sw_version: "1.3" });
+  const observed = await written();
+  expect(observed).not.toBe(claimed);
+  for (let n = 0; n < 2; n += 1) await fleet.shows(device, { sw_version: "1.3" });
+  expect(await written()).toBe(observed);
+});
+
 test("beyond 1.5 the old value after the grace is a fall-back", async () => {
   const { rolloutId, device, action } = await one(policy({ proof: proof() }));
   await fleet.report(device, action);
@@ -128,7 +143,10 @@ test("beyond 1.6 the old value within the grace and then the new one prove it", 
   await fleet.shows(device, { sw_version: "1.3" });
   await fleet.shows(device, { sw_version: "1.2" });
   expect(await fleet.state(action)).toMatchObject({ stage: "rebooting", asked: true });
+  await fleet.polls(targetId, 3); // polls count no more
   await fleet.shows(device, { sw_version: "1.3" });
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ stage: "observing" });
   await fleet.polls(targetId, 2);
   await fleet.settle();
   expect(await fleet.state(action)).toMatchObject({ stage: null, installed: 100 });
