@@ -162,12 +162,13 @@ export class Tenants {
   }
 
   #refuse(tenant: Tenant, error: unknown, settle: Settle): void {
-    const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled");
+    const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled", error);
     this.#deps.count(refused.kind);
     this.#deps.refused(tenant.tenantId, refused);
     if (this.#lines.allows(tenant.tenantId)) {
-      const { kind, message: reason } = refused;
-      this.#deps.log.warn({ tenant: tenant.tenant, kind, reason }, "a message of a thing was refused");
+      const { kind, message: reason, cause } = refused;
+      const failure = cause === undefined ? {} : { err: cause };
+      this.#deps.log.warn({ tenant: tenant.tenant, kind, reason, ...failure }, "a message of a thing was refused");
     }
     settle("refused");
   }

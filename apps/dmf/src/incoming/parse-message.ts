@@ -63,8 +63,9 @@ export type RefusalKind = (typeof refusalKinds)[number];
 /** Thrown for what goes to the dead letters. The reason shows no more of the message than its kind needs. */
 export class RefusedMessage extends Error {
   readonly kind: RefusalKind;
-  constructor(kind: RefusalKind, reason: string) {
-    super(reason.slice(0, 300).toWellFormed());
+  /** `cause` is a failure that nobody expects: it is logged, and shown to no tenant. */
+  constructor(kind: RefusalKind, reason: string, cause?: unknown) {
+    super(reason.slice(0, 300).toWellFormed(), { cause });
     this.kind = kind;
   }
 }
