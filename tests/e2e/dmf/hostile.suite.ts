@@ -3,6 +3,7 @@ import { type Admin, eventually, uniqueName } from "@harrier/testkit";
 import { connect } from "amqplib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { manage } from "../support/broker-management.ts";
+import { growthOfAny } from "../support/memory.ts";
 import { counterOf } from "../support/metrics.ts";
 import { deepHeader, sendRaw, textHeader } from "../support/raw-message.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
@@ -59,6 +60,35 @@ export function hostileClients(): void {
       sendRaw(channel, { exchange: "passing" }, headers);
       await eventually(async () => expect(await refusalsOf("unknown-type")).toBe(before + 1), limitMs);
       await registered({ by: thing, of: boss });
+    } finally {
+      await client.close();
+    }
+  });
+
+  test("many reports of nearly a mebibyte are handled a few at a time, which costs dmf little memory and stops no other tenant", async () => {
+    const ids = await Promise.all(Array.from({ length: 40 }, () => registered({ by: thing, of: boss })));
+    await assignAll(ids, await newSet(boss), {}, boss);
+    const actionIds: number[] = [];
+    for (const id of ids)
+      actionIds.push((await thing.next((one) => one.thingId === id && one.topic === "DOWNLOAD_AND_INSTALL", limitMs)).body.actionId);
+    const before = await refusalsOf("denied");
+    const sent = 400;
+    // no library of hawkBit's writes so much into one status: it has too many lines, which controller alone can say
+    const message = ["m".repeat(1_000_000)];
+    const client = await connected();
+    try {
+      const channel = await client.createConfirmChannel();
+      const options = { contentType: "application/json", headers: { tenant: name, type: "EVENT", topic: "UPDATE_ACTION_STATUS" } };
+      const grown = await growthOfAny(replicasOfDmf(), async () => {
+        for (let n = 1; n <= sent; n += 1) {
+          const body = { actionId: actionIds[n % ids.length], actionStatus: "RUNNING", message };
+          channel.publish("dmf.exchange", "", Buffer.from(JSON.stringify(body)), options);
+          if (n % 20 === 0) await channel.waitForConfirms();
+        }
+        await registered();
+        await eventually(async () => expect(await refusalsOf("denied")).toBe(before + sent), 2 * limitMs);
+      });
+      expect(grown).toBeLessThan(160 * 1024 * 1024);
     } finally {
       await client.close();
     }

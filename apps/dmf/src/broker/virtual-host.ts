@@ -6,6 +6,7 @@ import { readAnyHeaders } from "./any-headers.ts";
 import { connectTo } from "./connection.ts";
 import { limitMessages, maxMessageBytes } from "./message-limit.ts";
 import { type Fates, type Outgoing, Publisher } from "./publisher.ts";
+import { ReadBudget } from "./read-budget.ts";
 
 export interface VirtualHostOptions {
   /** The broker's address with user and password, without a virtual host. */
@@ -128,6 +129,8 @@ export class VirtualHost {
     connection.on("close", end);
     try {
       readAnyHeaders(connection.connection);
+      const budget = new ReadBudget(connection.connection);
+      ended.signal.addEventListener("abort", () => budget.end(), { once: true });
       const consumer = await connection.createChannel();
       limitMessages(consumer, maxMessageBytes);
       const open = { connection, ended };
@@ -143,8 +146,10 @@ export class VirtualHost {
         if (message === null) return this.#give(open);
         // no more of the message than this is kept while it is handled: the memory of its body is free once it is read
         const delivered = { fields: message.fields } as Message;
+        const settled = budget.take(message.content.length);
         const settle: Settle = (how) => {
           if (ended.signal.aborted) return;
+          settled();
           try {
             if (how === "done") consumer.ack(delivered);
             else consumer.nack(delivered, false, false);
