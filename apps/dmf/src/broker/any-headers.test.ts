@@ -16,7 +16,6 @@ function headerFrame(type = 2): Buffer {
 function failing(rest: Buffer, reads = true) {
   return {
     rest,
-    maxFrameSize: 131_072,
     recvFrame() {
       if (reads) this.rest = Buffer.alloc(0);
       throw new RangeError("Maximum call stack size exceeded");
@@ -38,5 +37,5 @@ test("any other frame, and what is no whole one, fails as before", () => {
 });
 
 test("a library that reads in another way is refused", () => {
-  expect(() => readAnyHeaders({ rest: Buffer.alloc(0), maxFrameSize: 1 })).toThrow("reads frames in another way");
+  expect(() => readAnyHeaders({ rest: Buffer.alloc(0) })).toThrow("reads frames in another way");
 });

@@ -1,15 +1,8 @@
 /** The parts of amqplib's connection that matter here: what it has read and not yet taken apart, and how it reads the next frame of it. */
 interface FrameSource {
   rest?: Buffer;
-  maxFrameSize?: number;
   recvFrame?: () => unknown;
 }
-
-/**
- * The broker writes a message's headers as one frame. Whoever has its message pass queues of its own with a dead-letter exchange has the broker add to
- * them, beyond the size of frames that was agreed on.
- */
-const maxFrameBytes = 8 * 1024 * 1024;
 
 const headerFrame = 2;
 /** Type, channel and size. */
@@ -24,9 +17,8 @@ const prefixBytes = 7;
 export function readAnyHeaders(connection: object): void {
   const source = connection as FrameSource;
   const { recvFrame } = source;
-  if (typeof recvFrame !== "function" || !Buffer.isBuffer(source.rest) || typeof source.maxFrameSize !== "number")
+  if (typeof recvFrame !== "function" || !Buffer.isBuffer(source.rest))
     throw new Error("the AMQP library reads frames in another way: headers that it cannot read would end its connection again and again");
-  source.maxFrameSize = maxFrameBytes;
   source.recvFrame = () => {
     const { rest = Buffer.alloc(0) } = source;
     try {
