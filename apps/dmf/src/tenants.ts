@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { type Client, servicePrincipal } from "@harrier/rpc";
+import { LinesPerMinute } from "@harrier/service";
 import type { ConsumeMessage } from "amqplib";
 import pLimit from "p-limit";
-import { ask } from "./ask.ts";
 import { Awake } from "./broker/awake.ts";
 import { type Settle, VirtualHost, type VirtualHostOptions } from "./broker/virtual-host.ts";
+import { findThings } from "./incoming/find-things.ts";
 import { handleMessage, type Tenant } from "./incoming/handle.ts";
 import { InOrder } from "./incoming/in-order.ts";
 import { type Incoming, parseMessage, type RefusalKind, RefusedMessage } from "./incoming/parse-message.ts";
@@ -30,8 +31,8 @@ interface Connected {
 
 /** A broker that is back is asked for so many connections at a time: thousands at once would all wait for longer than each of them may. */
 const connectingAtATime = 32;
-/** Refusals are logged in full up to so many a minute and replica. */
-const loggedPerMinute = 60;
+/** Refusals are logged in full up to so many a minute and replica, of which one tenant has a part. */
+const logged = { each: 10, all: 60 };
 
 /** The tenants that have enabled DMF, each with a connection to its virtual host. */
 export class Tenants {
@@ -42,7 +43,7 @@ export class Tenants {
     for (const { host } of this.#connected.values()) host.giveUp();
   });
   readonly #connecting = pLimit(connectingAtATime);
-  #logged = { minute: 0, n: 0 };
+  readonly #lines = new LinesPerMinute(logged);
   #known = false;
 
   constructor(deps: TenantsDeps) {
@@ -112,7 +113,8 @@ export class Tenants {
       connecting: this.#connecting,
       log,
       onMessage: (message, settle, signal) => {
-        if (sorter?.signal !== signal) sorter = { signal, inOrder: new InOrder((ids) => ask.things(controller, tenant, { ids, signal })) };
+        if (sorter?.signal !== signal)
+          sorter = { signal, inOrder: new InOrder((ids) => findThings(controller, tenant, { ids, signal, log })) };
         this.#take({ tenant, host, inOrder: sorter.inOrder, signal }, message, settle);
       },
     });
@@ -160,15 +162,13 @@ export class Tenants {
   }
 
   #refuse(tenant: Tenant, error: unknown, settle: Settle): void {
-    const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled");
+    const refused = error instanceof RefusedMessage ? error : new RefusedMessage("failed", "the message could not be handled", error);
     this.#deps.count(refused.kind);
     this.#deps.refused(tenant.tenantId, refused);
-    const minute = Math.floor(Date.now() / 60_000);
-    if (minute !== this.#logged.minute) this.#logged = { minute, n: 0 };
-    this.#logged.n += 1;
-    if (this.#logged.n <= loggedPerMinute) {
-      const { kind, message: reason } = refused;
-      this.#deps.log.warn({ tenant: tenant.tenant, kind, reason }, "a message of a thing was refused");
+    if (this.#lines.allows(tenant.tenantId)) {
+      const { kind, message: reason, cause } = refused;
+      const failure = cause === undefined ? {} : { err: cause };
+      this.#deps.log.warn({ tenant: tenant.tenant, kind, reason, ...failure }, "a message of a thing was refused");
     }
     settle("refused");
   }

@@ -19,6 +19,7 @@ export { revisionOfContent } from "./entity-tag.ts";
 export { type FaultPoint, faultPoint, faultPoints } from "./faults.ts";
 export { createHttp, type Http, type HttpOptions } from "./http.ts";
 export { Limiter } from "./limiter.ts";
+export { type LineLimits, LinesPerMinute } from "./lines-per-minute.ts";
 export { createLog, type Log, type LogOptions } from "./log.ts";
 export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
 export type { Handler, Mount } from "./mount.ts";

@@ -24,7 +24,7 @@ interface Batch {
 /** What a message of each topic is called as a batch; others are sent to each thing. */
 const topics: Readonly<Record<string, string>> = { DOWNLOAD_AND_INSTALL: "BATCH_DOWNLOAD_AND_INSTALL", DOWNLOAD: "BATCH_DOWNLOAD" };
 /** What a target adds to a batch besides its id: an action, a token and the names of the members. */
-const targetCharacters = 200;
+const targetBytes = 200;
 
 /**
  * Collects messages to things with one reply exchange that shall do the same with the same set, as `batch.assignments.enabled` demands (contract
@@ -38,12 +38,13 @@ export class Batches {
     this.#now = now;
   }
 
-  /** How many characters the batch of this message grows by; undefined for a message that is none of a batch. */
+  /** How many bytes the batch of this message grows by; undefined for a message that is none of a batch. */
   sizeOf(single: Single): number | undefined {
     const { told, controllerId } = single;
     if (topics[told.topic] === undefined || told.set === undefined) return undefined;
     const begun = this.#batches.has(keyOf(single));
-    return controllerId.length + targetCharacters + (begun ? 0 : JSON.stringify((told.body as ActionBody).softwareModules).length);
+    const modules = begun ? 0 : Buffer.byteLength(JSON.stringify((told.body as ActionBody).softwareModules));
+    return Buffer.byteLength(controllerId) + targetBytes + modules;
   }
 
   add(single: Single): void {

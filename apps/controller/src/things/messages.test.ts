@@ -1,7 +1,7 @@
 import { actionStatus, forceType } from "@harrier/contracts";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { ChunkTemplate } from "../deployment/documents.ts";
-import { actionMessage, type ThingFacts, windowMessage } from "./messages.ts";
+import { actionMessage, maxBodyBytes, type ThingFacts, windowMessage } from "./messages.ts";
 import type { OpenAction } from "./things.sql.ts";
 
 const { CANCELING, DOWNLOADED, RUNNING, WAIT_FOR_CONFIRMATION } = actionStatus;
@@ -34,6 +34,7 @@ const factsOf = (actions: OpenAction[], more: Partial<ThingFacts> = {}): ThingFa
   securityToken: "token",
   several: false,
   now: closed,
+  onTooLarge: () => undefined,
   ...more,
 });
 
@@ -107,3 +108,33 @@ it("rollouts 8.4 where a target may have several actions all are one message, th
   });
   expect(actionMessage(factsOf([], { several: true }))).toBeUndefined();
 });
+
+/** Chunks whose metadata has so many bytes. */
+const chunksOf = (bytes: number): ChunkTemplate[] => [{ ...chunk, metadata: [{ key: "k", value: "v".repeat(bytes) }] }];
+const mebibyte = 1024 * 1024;
+
+it("rollouts 8.4 several actions are as many as a message can have, the heaviest first, and every cancellation", () => {
+  const sizes: Record<number, number> = { 1: mebibyte, 2: 2 * mebibyte, 3: 2 * mebibyte, 4: 10 };
+  const actions = [
+    ...[1, 2, 3, 4].map((setId) => action({ id: setId, setId, weight: 500 - setId })),
+    action({ id: 5, status: CANCELING, weight: 1 }),
+  ];
+  const onTooLarge = vi.fn();
+  const told = actionMessage(factsOf(actions, { several: true, chunksOf: ({ setId }) => chunksOf(sizes[setId] ?? 0), onTooLarge }));
+  expect(told?.body).toMatchObject([1, 2, 5].map((actionId) => ({ action: { actionId } })));
+  expect(Buffer.byteLength(JSON.stringify(told?.body))).toBeLessThan(maxBodyBytes);
+  expect(onTooLarge).not.toHaveBeenCalled();
+});
+
+it.each([false, true])(
+  "a thing is not told of a set that no message can have, and what is cancelled all the same (several: %s)",
+  (several) => {
+    const onTooLarge = vi.fn();
+    const facts = (actions: OpenAction[]) => factsOf(actions, { several, chunksOf: () => chunksOf(40 * mebibyte), onTooLarge });
+    expect(actionMessage(facts([action()]))).toBeUndefined();
+    expect(onTooLarge).toHaveBeenCalledTimes(1);
+    expect(actionMessage(facts([action({ id: 7, weight: 900 }), action({ id: 8, status: CANCELING })]))?.topic).toBe(
+      several ? "MULTI_ACTION" : "CANCEL_DOWNLOAD",
+    );
+  },
+);

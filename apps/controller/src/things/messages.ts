@@ -24,13 +24,24 @@ export interface ThingFacts {
   /** Whether the tenant allows several open actions of a target. */
   readonly several: boolean;
   readonly now: number;
+  /** What a set says is more than a message can have, so that the thing is not told of it; to find out has cost as much as so many bytes of messages. */
+  onTooLarge(bytes: number): void;
 }
+
+/** A message has so many bytes at most: the broker takes no more (docs/operations.md, `max_message_size`), and would refuse a larger one for ever. */
+export const maxBodyBytes = 4 * 1024 * 1024;
+/** Several actions have so many, which leaves room for the cancellation of each that a thing can have. */
+const maxActionsBytes = maxBodyBytes - 16 * 1024;
 
 /** Answers the message that tells a thing what to do: its first open action, or all of them where a target may have several. */
 export function actionMessage(facts: ThingFacts): Told | undefined {
   if (facts.several) return allActions(facts);
   const first = firstOf(facts);
-  return first === undefined ? undefined : messageOf(facts, first);
+  if (first === undefined) return undefined;
+  const message = messageOf(facts, first);
+  if (message !== tooLarge) return message;
+  facts.onTooLarge(maxBodyBytes);
+  return undefined;
 }
 
 /** Answers it again after a report, if the maintenance window of its action is open: then what was downloaded may be installed. */
@@ -44,21 +55,53 @@ export function windowMessage(facts: ThingFacts): Told | undefined {
 const firstOf = ({ actions }: ThingFacts): OpenAction | undefined =>
   actions.find(({ status }) => status === actionStatus.CANCELING) ?? actions[0];
 
+/**
+ * As many actions as a message can have, those of the highest weight; what has no room, and what is lighter, follows when one of them has ended. A
+ * cancellation always has room.
+ */
 function allActions(facts: ThingFacts): Told | undefined {
-  const all = facts.actions.flatMap((action) => {
+  const all: object[] = [];
+  let bytes = 0;
+  let full = false;
+  for (const action of facts.actions) {
+    if (full && action.status !== actionStatus.CANCELING) continue;
     const message = messageOf(facts, action);
-    return message === undefined ? [] : [{ topic: message.topic, weight: action.weight, action: message.body }];
-  });
+    if (message === undefined) continue;
+    const item = message === tooLarge ? undefined : { topic: message.topic, weight: action.weight, action: message.body };
+    const more = item === undefined ? Number.POSITIVE_INFINITY : Buffer.byteLength(JSON.stringify(item));
+    if (item !== undefined && (bytes + more <= maxActionsBytes || action.status === actionStatus.CANCELING)) {
+      all.push(item);
+      bytes += more + 1;
+    } else {
+      full = true;
+      if (more > maxActionsBytes) facts.onTooLarge(maxBodyBytes);
+    }
+  }
   return all.length === 0 ? undefined : { type: "EVENT", topic: "MULTI_ACTION", body: all };
 }
 
-function messageOf(facts: ThingFacts, action: OpenAction): Told | undefined {
+/** The set of an action is larger than any message. */
+const tooLarge = Symbol("too large");
+
+/** Undefined: the set was deleted. */
+function messageOf(facts: ThingFacts, action: OpenAction): Told | typeof tooLarge | undefined {
   if (action.status === actionStatus.CANCELING) return { type: "EVENT", topic: "CANCEL_DOWNLOAD", body: { actionId: action.id } };
   const chunks = facts.chunksOf(action);
   if (chunks === undefined) return undefined;
+  if (leastLength(chunks) > maxBodyBytes) return tooLarge;
   const softwareModules = chunks.map((chunk) => moduleOf(facts, chunk));
   const body = { actionId: action.id, targetSecurityToken: facts.securityToken, softwareModules };
   return { type: "EVENT", topic: topicOf(action, facts.now), body, set: `${action.setId}/${action.setRevision}` };
+}
+
+/** So long is what is said of these modules at least: what is far too large is not written to find out. */
+function leastLength(chunks: readonly ChunkTemplate[]): number {
+  let length = 0;
+  for (const { metadata, artifacts } of chunks) {
+    for (const { key, value } of metadata) length += key.length + value.length;
+    for (const { filename } of artifacts) length += filename.length;
+  }
+  return length;
 }
 
 function topicOf({ status, forceType: force, maintenance }: OpenAction, now: number): string {

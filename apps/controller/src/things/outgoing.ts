@@ -1,12 +1,14 @@
 import { isReplyExchange } from "@harrier/contracts";
 import { type Database, run, runOne, type SecretBox } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import type { DeviceMessageInput, ReadDeviceMessagesRequest, ReadDeviceMessagesResponseInput } from "@harrier/rpc";
+import { LinesPerMinute } from "@harrier/service";
 import type { ArtifactLinkSettings } from "../artifacts/artifact-links.ts";
 import type { ChunkTemplate, DeploymentDocuments } from "../deployment/documents.ts";
 import type { TenantSettingsCache } from "../settings/tenant-settings.ts";
 import { Batches } from "./batches.ts";
 import { catchUp, type Tenant, withBehind } from "./behind.ts";
-import { actionMessage, type Told, windowMessage } from "./messages.ts";
+import { actionMessage, maxBodyBytes, type ThingFacts, type Told, windowMessage } from "./messages.ts";
 import { type OutgoingRow, type Position, readOutgoing, takeLease } from "./outgoing.sql.ts";
 import { readMessagingTenants, readThings, type ThingRow } from "./things.sql.ts";
 import { type Trigger, triggersOf } from "./triggers.ts";
@@ -18,6 +20,7 @@ export interface OutgoingDeps {
   links: ArtifactLinkSettings;
   secrets: Pick<SecretBox, "open">;
   now: () => number;
+  log: { warn(fields: object, message: string): void };
 }
 
 /** A replica that does not come back for so long has lost the lease; it does not publish any more before that (apps/dmf). */
@@ -26,8 +29,11 @@ const leaseSeconds = 15;
 const maxScanned = 5_000;
 const maxRows = 200;
 const maxTriggers = 250;
-/** An answer has so many characters of bodies, but one message at least. */
-const maxCharacters = 1_000_000;
+/**
+ * An answer has so many bytes of bodies, but one message at least: with the largest one more it is below what gRPC takes (packages/rpc). All tenants wait
+ * for each answer's messages, so that a few large ones in each would take all of them long.
+ */
+const maxBytes = 6_000_000;
 
 /** A trigger, and the position behind it. */
 interface Placed {
@@ -110,23 +116,32 @@ async function compose(
   const messages: DeviceMessageInput[] = [];
   const batches = new Batches(deps.now());
   const last = lastOfEach(placed);
-  let characters = 0;
+  let bytes = 0;
+  const tooLarge = (trigger: Trigger) => (size: number) => {
+    bytes += size;
+    logTooLarge(deps, trigger);
+  };
   for (const [n, { trigger }] of placed.entries()) {
     if (last.get(wordOf(trigger)) !== n) continue;
     const tenant = byTenant.get(trigger.tenantId);
     const thing = things.get(keyOf(trigger));
     const told =
-      thing === undefined || trigger.what === "deleted" ? deletion(trigger) : tell(deps, { trigger, thing, tenant, chunks, baseUrl });
+      thing === undefined || trigger.what === "deleted"
+        ? deletion(trigger)
+        : tell(deps, { trigger, thing, tenant, chunks, baseUrl, onTooLarge: tooLarge(trigger) });
     const exchange = exchangeOf(trigger.address ?? thing?.address ?? null, tenant);
     if (told === undefined || tenant === undefined || exchange === undefined) continue;
     const { controllerId } = trigger;
     const inBatch = trigger.confirmed !== true && deps.settings.get(tenant.tenantId)["batch.assignments.enabled"];
     const size = inBatch ? batches.sizeOf({ tenant, exchange, controllerId, told }) : undefined;
     const body = size !== undefined || told.body === undefined ? "" : JSON.stringify(told.body);
-    const more = size ?? body.length;
-    if (characters > 0 && characters + more > maxCharacters)
-      return { messages: [...messages, ...batches.messages()], ...stopBefore(placed, n) };
-    characters += more;
+    const more = size ?? Buffer.byteLength(body);
+    if (bytes > 0 && bytes + more > maxBytes) return { messages: [...messages, ...batches.messages()], ...stopBefore(placed, n) };
+    if (more > maxBodyBytes) {
+      tooLarge(trigger)(more);
+      continue;
+    }
+    bytes += more;
     if (size !== undefined) batches.add({ tenant, exchange, controllerId, told });
     else messages.push({ ...tenant, exchange, controllerId, type: told.type, topic: told.topic, body });
   }
@@ -172,9 +187,10 @@ interface Telling {
   tenant: Tenant | undefined;
   chunks: ReadonlyMap<string, readonly ChunkTemplate[]>;
   baseUrl: string;
+  onTooLarge: ThingFacts["onTooLarge"];
 }
 
-function tell(deps: OutgoingDeps, { trigger, thing, tenant, chunks, baseUrl }: Telling): Told | undefined {
+function tell(deps: OutgoingDeps, { trigger, thing, tenant, chunks, baseUrl, onTooLarge }: Telling): Told | undefined {
   const { tenantId, controllerId } = thing;
   if (trigger.what === "attributes") return thing.requestAttributes ? { type: "EVENT", topic: "REQUEST_ATTRIBUTES_UPDATE" } : undefined;
   const links = deps.links.of(tenantId);
@@ -193,11 +209,20 @@ function tell(deps: OutgoingDeps, { trigger, thing, tenant, chunks, baseUrl }: T
     securityToken: deps.secrets.open(thing.cipher),
     several: deps.settings.get(tenantId)["multi.assignments.enabled"],
     now: deps.now(),
+    onTooLarge,
   };
   return trigger.what === "window" ? windowMessage(facts) : actionMessage(facts);
 }
 
-/** Reads the documents of all sets that these things shall install; most are in the cache. */
+/** Such a thing is told again with each registration of its own: a line a minute says enough of a tenant. */
+const tooLargeLines = new LinesPerMinute({ each: 1, all: 30 });
+
+function logTooLarge({ log }: OutgoingDeps, { tenantId, controllerId }: Trigger): void {
+  if (tooLargeLines.allows(tenantId))
+    log.warn({ tenantId, controllerId, maxBodyBytes }, "a thing is not told of an action: its set is more than a message can have");
+}
+
+/** Reads the documents of all sets that these things shall install; most are in the cache. Whatever fails, nothing is told: it would be left out. */
 async function readChunks({ documents }: OutgoingDeps, rows: readonly ThingRow[]): Promise<Map<string, readonly ChunkTemplate[]>> {
   const keys = new Map<string, { tenantId: number; setId: number; revision: number }>();
   for (const { tenantId, actions } of rows) {
@@ -205,6 +230,10 @@ async function readChunks({ documents }: OutgoingDeps, rows: readonly ThingRow[]
       if (setRevision !== null) keys.set(`${tenantId}/${setId}/${setRevision}`, { tenantId, setId, revision: setRevision });
     }
   }
-  const read = await Promise.all([...keys].map(async ([key, of]) => [key, await documents.get(of).catch(() => undefined)] as const));
+  const read = await Promise.all([...keys].map(async ([key, of]) => [key, await documents.get(of).catch(undefinedIfGone)] as const));
   return new Map(read.flatMap(([key, found]) => (found === undefined ? [] : [[key, found]])));
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof HarrierError) || error.code !== "entityNotFound") throw error;
 }

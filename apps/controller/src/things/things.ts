@@ -12,6 +12,7 @@ import type {
   ThingAttributes,
   UpdateThingAttributesRequest,
 } from "@harrier/rpc";
+import { LinesPerMinute } from "@harrier/service";
 import { type ConfigData, putConfigData } from "../config-data/config-data.ts";
 import { activateAutoConfirm, deactivateAutoConfirm } from "../confirmation/auto-confirm.ts";
 import { confirm } from "../confirmation/confirm.ts";
@@ -66,15 +67,11 @@ export async function registerThing(deps: ThingDeps, request: RegisterThingReque
   return {};
 }
 
-/** A backend registers all its things anew after each start, so that a name without a type would fill the log: so many lines a minute say enough. */
-const loggedPerMinute = 60;
-const logged = { minute: 0, lines: 0 };
+/** A backend registers all its things anew after each start, so that a name without a type would fill the log: some lines a minute say enough. */
+const unknownTypeLines = new LinesPerMinute({ each: 10, all: 60 });
 
-function logUnknownType({ log, now }: ThingDeps, { tenant, controllerId }: Device, targetType: string | null): void {
-  const minute = Math.floor(now() / 60_000);
-  if (minute !== logged.minute) Object.assign(logged, { minute, lines: 0 });
-  logged.lines += 1;
-  if (logged.lines <= loggedPerMinute)
+function logUnknownType({ log }: ThingDeps, { tenant, tenantId, controllerId }: Device, targetType: string | null): void {
+  if (unknownTypeLines.allows(tenantId))
     log.info({ tenant, controllerId, targetType }, "a thing names a target type that there is not: it keeps its own");
 }
 

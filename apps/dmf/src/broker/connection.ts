@@ -18,11 +18,11 @@ export function connectTo({ url, vhost }: Place, name: string): Promise<ChannelM
   return connect(address.href, { timeout: connectMs, clientProperties: { connection_name: name } });
 }
 
-/** Rejects when the connection ends or the broker does not answer in time. */
+/** Rejects when the connection ends, with its reason if there is one, or the broker does not answer in time. */
 export function orTimeout<T>(work: Promise<T>, ended: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const limit = setTimeout(() => reject(new Error("the broker does not answer")), answerMs);
-    const onEnd = () => reject(new Error("the connection has ended"));
+    const onEnd = () => reject(ended.reason instanceof DOMException ? new Error("the connection has ended") : ended.reason);
     ended.addEventListener("abort", onEnd, { once: true });
     if (ended.aborted) onEnd();
     work.then(resolve, reject).finally(() => {

@@ -17,17 +17,28 @@ export interface Fates {
   readonly refused: readonly Outgoing[];
 }
 
-/** The channel's answers about one exchange, by AMQP's codes: access refused, not found, locked, of another kind. Others are about the connection. */
-const refusals: ReadonlySet<unknown> = new Set([403, 404, 405, 406]);
-/** The existence of a reply exchange is looked up again after this time; so many that are known are kept, and looked up at a time. */
+const [accessRefused, notFound] = [403, 404];
+/** The channel's answers about one exchange, by AMQP's codes: the last two are locked and of another kind. Others are about the connection. */
+const refusals: ReadonlySet<unknown> = new Set([accessRefused, notFound, 405, 406]);
+/** Whether there is a reply exchange that takes messages is looked up again after this time; so many that are known are kept, and looked up at a time. */
 const knownMs = 60_000;
 const maxKnown = 10_000;
 const lookUps = 16;
+/** So many exchanges are published to at a time, each on a channel of its own, for so long after one has been refused. */
+const apart = 16;
+const apartMs = 600_000;
 
 interface Open {
   readonly connection: ChannelModel;
-  readonly channel: ConfirmChannel;
   readonly ended: AbortController;
+  readonly lane: Lane;
+}
+
+/** A channel to publish on. */
+interface Lane {
+  readonly channel: ConfirmChannel;
+  /** Aborts when the channel is closed; the reason is what the broker says. */
+  readonly closed: AbortSignal;
 }
 
 /**
@@ -37,7 +48,12 @@ interface Open {
 export class Publisher {
   readonly #place: Place;
   readonly #known = new Map<string, number>();
+  /** Exchanges that are there and take nothing from anybody, until when that is not tried again. */
+  readonly #refusing = new Map<string, number>();
+  #apartUntil = 0;
   #open: Promise<Open> | undefined;
+  /** Names the connection of `#open`: what becomes of one that was given up changes nothing. */
+  #current: symbol | undefined;
   #blocked = false;
 
   constructor(place: Place) {
@@ -57,7 +73,8 @@ export class Publisher {
 
   /**
    * Publishes messages in this order and waits until the broker has said of each what became of it. Messages to exchanges that their client has removed
-   * are dropped, as by hawkBit. Rejects if the connection cannot be made or breaks, and after `deadline` (epoch ms), when nothing has been sent. Whatever
+   * are dropped, as by hawkBit, and so are those to its internal ones: a publication to either closes the channel, with all that is on its way. Once that
+   * has happened, each exchange has a channel of its own for a while, which shows who it is and harms nobody else. Rejects if the connection cannot be made or breaks, and after `deadline` (epoch ms), when nothing has been sent. Whatever
    * fails, the connection is given up, so that nothing is sent late; one that the broker does not read is kept, because what it has been given comes first
    * when it does. `onPublished` is called when all are on their way and nothing has been confirmed.
    */
@@ -65,18 +82,56 @@ export class Publisher {
     if (this.#blocked) throw new Error("the broker is out of memory or disk, and takes no messages");
     this.#open ??= this.#connect();
     const opening = this.#open;
+    const isApart = Date.now() < this.#apartUntil;
     try {
       const open = await opening;
       const missing = await this.#missing(open, [...new Set(messages.map(({ exchange }) => exchange))]);
       if (Date.now() > deadline) throw new Error("too late: another replica may send by now");
-      return await send(open, { messages, missing, onPublished });
+      const sending = { messages, missing, onPublished };
+      return isApart ? await this.#sendApart(open, sending) : await send(open.lane, sending);
     } catch (error) {
       if (!this.#blocked) {
-        if (this.#open === opening) this.#open = undefined;
+        if (this.#open === opening) this.#forget();
         void opening.then(give).catch(() => undefined);
       }
-      throw error;
+      if (isApart || !isRefusal(error)) throw error;
+      this.#apartUntil = Date.now() + apartMs;
+      return this.publish(messages, deadline, onPublished);
     }
+  }
+
+  #forget(): void {
+    this.#open = undefined;
+    this.#current = undefined;
+    this.#blocked = false;
+    this.#known.clear();
+  }
+
+  /** Publishes to each exchange on a channel of its own. */
+  async #sendApart(open: Open, { messages, missing, onPublished }: Sending): Promise<Fates> {
+    const now = Date.now();
+    for (const [exchange, until] of this.#refusing) if (until <= now) this.#refusing.delete(exchange);
+    await onPublished();
+    const limit = pLimit(apart);
+    const sendTo = async ([exchange, all]: [string, Outgoing[]]): Promise<Fates> => {
+      if (this.#refusing.has(exchange)) return { dropped: all, refused: [] };
+      const lane = await openLane(open);
+      try {
+        return await send(lane, { messages: all, missing, onPublished: () => undefined });
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        this.#known.delete(exchange);
+        if (!isMissing(error) && this.#refusing.size < maxKnown) this.#refusing.set(exchange, now + knownMs);
+        return { dropped: all, refused: [] };
+      } finally {
+        if (!lane.closed.aborted) await orTimeout(lane.channel.close(), open.ended.signal);
+      }
+    };
+    const fates = await limit.map([...Map.groupBy(messages, ({ exchange }) => exchange)], sendTo).catch((error: unknown) => {
+      limit.clearQueue();
+      throw error;
+    });
+    return { dropped: fates.flatMap(({ dropped }) => dropped), refused: fates.flatMap(({ refused }) => refused) };
   }
 
   /** The exchanges that are not there: a publication to one of them would close the channel, and lose what went before. */
@@ -99,28 +154,27 @@ export class Publisher {
   }
 
   async #connect(): Promise<Open> {
+    const name = Symbol("connection");
+    this.#current = name;
     const connection = await connectTo(this.#place, "harrier/dmf to things");
     const ended = new AbortController();
     const end = () => {
       if (ended.signal.aborted) return;
       ended.abort();
-      this.#open = undefined;
-      this.#blocked = false;
-      this.#known.clear();
+      if (this.#current === name) this.#forget();
     };
     connection.on("error", end);
     connection.on("close", end);
     connection.on("blocked", () => {
-      this.#blocked = true;
+      if (this.#current === name) this.#blocked = true;
     });
     connection.on("unblocked", () => {
-      this.#blocked = false;
+      if (this.#current === name) this.#blocked = false;
     });
     try {
-      const channel = await orTimeout(connection.createConfirmChannel(), ended.signal);
-      channel.on("error", () => give({ connection }));
-      channel.on("close", () => give({ connection }));
-      return { connection, channel, ended };
+      const lane = await openLane({ connection, ended });
+      lane.closed.addEventListener("abort", () => give({ connection }), { once: true });
+      return { connection, ended, lane };
     } catch (error) {
       give({ connection });
       throw error;
@@ -138,7 +192,20 @@ interface Sending {
   readonly onPublished: () => void | Promise<void>;
 }
 
-async function send({ channel, ended }: Open, { messages, missing, onPublished }: Sending): Promise<Fates> {
+async function openLane({ connection, ended }: Pick<Open, "connection" | "ended">): Promise<Lane> {
+  const channel = await orTimeout(connection.createConfirmChannel(), ended.signal);
+  const closed = new AbortController();
+  channel.on("error", (error) => closed.abort(error));
+  channel.on("close", () => closed.abort(new Error("the channel has ended")));
+  return { channel, closed: closed.signal };
+}
+
+const codeOf = (error: unknown): number => (error as { code?: number } | undefined)?.code ?? 0;
+const isMissing = (error: unknown): boolean => codeOf(error) === notFound;
+/** Whether an exchange has refused a publication: nobody may publish to it, or it is gone since it was looked up. */
+const isRefusal = (error: unknown): boolean => isMissing(error) || codeOf(error) === accessRefused;
+
+async function send({ channel, closed }: Lane, { messages, missing, onPublished }: Sending): Promise<Fates> {
   const dropped: Outgoing[] = [];
   const refused: Outgoing[] = [];
   const answered = messages.map((message) => {
@@ -151,9 +218,9 @@ async function send({ channel, ended }: Open, { messages, missing, onPublished }
     });
   });
   await onPublished();
-  await orTimeout(Promise.all(answered), ended.signal);
+  await orTimeout(Promise.all(answered), closed);
   // a channel that closes calls back too, and then nothing is known of its messages
-  if (ended.signal.aborted) throw new Error("the connection has ended");
+  closed.throwIfAborted();
   return { dropped, refused };
 }
 

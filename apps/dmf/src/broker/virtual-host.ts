@@ -2,9 +2,11 @@ import { dmfBindings, dmfExchanges, dmfNames, dmfQueues } from "@harrier/contrac
 import { backOff, pause, within } from "@harrier/jobs";
 import type { ChannelModel, ConsumeMessage, Message } from "amqplib";
 import type { LimitFunction } from "p-limit";
+import { readAnyHeaders } from "./any-headers.ts";
 import { connectTo } from "./connection.ts";
 import { limitMessages, maxMessageBytes } from "./message-limit.ts";
 import { type Fates, type Outgoing, Publisher } from "./publisher.ts";
+import { ReadBudget } from "./read-budget.ts";
 
 export interface VirtualHostOptions {
   /** The broker's address with user and password, without a virtual host. */
@@ -24,6 +26,9 @@ export type Settle = (end: "done" | "refused") => void;
 const prefetch = 64;
 const retries = { firstMs: 200, maxMs: 5_000 };
 const stopMs = 2_000;
+/** A connection that ends before this time is one of several failures, whatever ends it: there are pauses between them, and they do not fill the log. */
+const steadyMs = 30_000;
+const endings = ["has ended", "has ended soon", "ends again and again"] as const;
 
 interface Open {
   readonly connection: ChannelModel;
@@ -92,16 +97,20 @@ export class VirtualHost {
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
     const { log, vhost } = this.#options;
+    // so many connections in a row have ended soon
+    let brief = 0;
     for (let attempts = 1; !signal.aborted; attempts += 1) {
       try {
         const open = await this.#options.connecting(async () => (signal.aborted ? undefined : this.#connect()));
         if (open === undefined) return;
         // it was stopped meanwhile
         if (signal.aborted) return this.#give(open);
-        attempts = 0;
-        log.info({ vhost }, "connected to the virtual host");
+        const at = Date.now();
+        if (brief <= 1) log.info({ vhost }, "connected to the virtual host");
         await new Promise<void>((resolve) => open.ended.signal.addEventListener("abort", () => resolve(), { once: true }));
-        if (!signal.aborted) log.warn({ vhost }, "the connection to the virtual host has ended; connecting again");
+        brief = Date.now() - at < steadyMs ? brief + 1 : 0;
+        attempts = brief;
+        if (!signal.aborted && brief <= 2) log.warn({ vhost }, `the connection to the virtual host ${endings[brief]}; connecting again`);
       } catch (error) {
         if (!signal.aborted && attempts === 1) log.warn({ err: error, vhost }, "the virtual host cannot be connected to; trying again");
       }
@@ -119,6 +128,9 @@ export class VirtualHost {
     connection.on("error", end);
     connection.on("close", end);
     try {
+      readAnyHeaders(connection.connection);
+      const budget = new ReadBudget(connection.connection);
+      ended.signal.addEventListener("abort", () => budget.end(), { once: true });
       const consumer = await connection.createChannel();
       limitMessages(consumer, maxMessageBytes);
       const open = { connection, ended };
@@ -134,8 +146,10 @@ export class VirtualHost {
         if (message === null) return this.#give(open);
         // no more of the message than this is kept while it is handled: the memory of its body is free once it is read
         const delivered = { fields: message.fields } as Message;
+        const settled = budget.take(message.content.length);
         const settle: Settle = (how) => {
           if (ended.signal.aborted) return;
+          settled();
           try {
             if (how === "done") consumer.ack(delivered);
             else consumer.nack(delivered, false, false);

@@ -56,7 +56,7 @@ export async function handleMessage(
       if ((again || attempts > 1) && doneBefore.has(code)) return;
       const unexpected = code === "internal";
       if (!unexpected && !codes[code].retryable) throw new RefusedMessage("denied", `${code}: ${(error as Error).message}`);
-      if (unexpected && attempts >= maxFailures) throw new RefusedMessage("failed", "the message could not be handled");
+      if (unexpected && attempts >= maxFailures) throw new RefusedMessage("failed", "the message could not be handled", error);
       await pause(backOff(attempts, retries), signal);
       if (signal.aborted) throw error;
     }

@@ -55,6 +55,7 @@ describe("a message of a thing", () => {
 
   it.each<[string, RawMessage]>([
     ["too-large", message(status, "x".repeat(1024 * 1024 + 1))],
+    ["headers", message(status, "", { headers: undefined, unreadable: true })],
     ["missing-type", message({})],
     ["missing-type", message({ type: 7 })],
     ["unknown-type", message({ type: "thing_created" })],
@@ -88,6 +89,7 @@ describe("a message of a thing", () => {
     ["missing-thing", message({ type: "THING_REMOVED", thingId: { "!": "timestamp", value: 1 } })],
     ["missing-thing", message({ type: "THING_REMOVED", thingId: Buffer.from("t") })],
     ["body", message(status, { actionId: 1, actionStatus: "RUNNING" }, { correlationId: "c" })],
+    ["body", message(status, { actionId: 1, actionStatus: "RUNNING", message: [] }, { correlationId: "a\u0000b" })],
     ["body", message({ type: "EVENT", topic: "UPDATE_AUTO_CONFIRM", thingId: "t" }, { enabled: "yes" })],
   ])("is refused as %s", (kind, raw) => {
     const refusal = (() => {
@@ -99,6 +101,17 @@ describe("a message of a thing", () => {
     })();
     expect(refusal).toBeInstanceOf(RefusedMessage);
     expect((refusal as RefusedMessage).kind).toBe(kind);
+  });
+
+  it("says which member is wrong, and not how a thing calls its attributes", () => {
+    const attributeUpdate = { attributes: { "secret-name": [] } };
+    expect(() => parse({ type: "THING_CREATED", thingId: "t" }, { attributeUpdate }, { replyTo: "r" })).toThrow(
+      /^attributeUpdate\.attributes: (?!.*secret-name)/,
+    );
+  });
+
+  it("has a reason that every receiver can read, wherever it was cut", () => {
+    expect(new RefusedMessage("denied", `${"x".repeat(299)}\u{1f600}`).message).toBe(`${"x".repeat(299)}\ufffd`);
   });
 
   it("is refused where its bytes are no UTF-8", () => {

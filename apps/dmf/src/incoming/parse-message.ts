@@ -19,6 +19,8 @@ export interface RawMessage {
     readonly contentType?: unknown;
     readonly correlationId?: unknown;
     readonly replyTo?: unknown;
+    /** The headers, with all other properties, are more than can be read (broker/any-headers.ts). */
+    readonly unreadable?: unknown;
   };
 }
 
@@ -42,6 +44,7 @@ export type Incoming =
 /** Why a message is refused, as metrics count it. */
 export const refusalKinds = [
   "too-large",
+  "headers",
   "missing-type",
   "unknown-type",
   "tenant",
@@ -60,8 +63,9 @@ export type RefusalKind = (typeof refusalKinds)[number];
 /** Thrown for what goes to the dead letters. The reason shows no more of the message than its kind needs. */
 export class RefusedMessage extends Error {
   readonly kind: RefusalKind;
-  constructor(kind: RefusalKind, reason: string) {
-    super(reason.slice(0, 300));
+  /** `cause` is a failure that nobody expects: it is logged, and shown to no tenant. */
+  constructor(kind: RefusalKind, reason: string, cause?: unknown) {
+    super(reason.slice(0, 300).toWellFormed(), { cause });
     this.kind = kind;
   }
 }
@@ -73,6 +77,7 @@ const correlationPrefix = "Update Server: DMF message correlation-id ";
 export function parseMessage(message: RawMessage, tenant: string): Incoming {
   const { headers = {}, correlationId } = message.properties;
   if (message.content.length > maxMessageBytes) throw new RefusedMessage("too-large", `the message has more than ${maxMessageBytes} bytes`);
+  if (message.properties.unreadable === true) throw new RefusedMessage("headers", "the headers are too deep, or otherwise cannot be read");
   const type = text(headers["type"]);
   if (type === undefined) throw new RefusedMessage("missing-type", "there is no header type");
   const named = text(headers["tenant"]);
@@ -115,6 +120,7 @@ function event(message: RawMessage): Incoming {
     case "UPDATE_ACTION_STATUS": {
       const { actionId, actionStatus: status, message: messages, code, timestamp } = bodyOf(message, dmfActionUpdate);
       const id = text(correlationId);
+      if (id !== undefined && !isStorable(id)) throw new RefusedMessage("body", "the correlation id contains a NUL");
       if (id !== undefined && messages === undefined)
         throw new RefusedMessage("body", "a status with a correlation id has no member message");
       const all = [...(messages ?? []), ...(id === undefined ? [] : [correlationPrefix + id])];
@@ -147,7 +153,13 @@ function bodyOf<T>({ content, properties }: RawMessage, schema: z.ZodType<T>): T
   const read = schema.safeParse(readJson(content));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
-  throw new RefusedMessage("body", `${issue?.path.join(".") || "the body"}: ${issue?.message ?? "is not as expected"}`);
+  throw new RefusedMessage("body", `${memberOf(issue?.path ?? []) || "the body"}: ${issue?.message ?? "is not as expected"}`);
+}
+
+/** The member that is wrong, by the names of the contract alone: what a thing calls its attributes is its own. */
+function memberOf(path: readonly PropertyKey[]): string {
+  const attributes = path.indexOf("attributes");
+  return path.slice(0, attributes < 0 ? path.length : attributes + 1).join(".");
 }
 
 /** In JSON, what PostgreSQL cannot store is written by its escape alone: NUL and unpaired surrogates. */

@@ -97,6 +97,27 @@ it("a virtual host that takes nothing gets the others no message twice, is passe
   expect(asked.at(-1)).toMatchObject({ dropped: [1], connected: [1, 2] });
 });
 
+it("a virtual host that takes something now and then makes the others wait once, until it has been well for as long as the longest rest", async () => {
+  const hosts: Record<string, boolean> = { broken: false, good: true };
+  const { send, counted } = senderOf(hosts);
+  await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+  vi.setSystemTime(10_000);
+  await send();
+  for (const second of [100, 300, 700]) {
+    hosts["broken"] = true;
+    vi.setSystemTime(second * 1_000);
+    await send();
+    hosts["broken"] = false;
+    await send();
+  }
+  expect(counted).toEqual([1, 2, 3, 4].map(() => ["postponed", 1]));
+  hosts["broken"] = true;
+  vi.setSystemTime(2_000_000);
+  await send();
+  hosts["broken"] = false;
+  await expect(send()).rejects.toThrow("ACCESS_REFUSED");
+});
+
 it("where no virtual host takes anything all wait, however long", async () => {
   const { send, counted, asked } = senderOf({ broken: false });
   for (const second of [0, 60, 120, 600]) {

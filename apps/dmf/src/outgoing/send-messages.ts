@@ -25,7 +25,8 @@ const withinMs = 12_000;
 
 /**
  * A virtual host that takes nothing for so long, while others do, is passed over: its tenant must not stop the others. It rests, ever longer, and then its
- * things are told again. Where no virtual host takes anything, all wait.
+ * things are told again. Where no virtual host takes anything, all wait. One that now and then takes something is passed over at once, and rests ever
+ * longer all the same, until nothing has failed for as long as the longest rest: else its tenant would stop the others again and again.
  */
 const hostTimeoutMs = 10_000;
 const rests = { firstMs: 30_000, maxMs: 600_000 };
@@ -80,6 +81,7 @@ export function createSender(deps: SendDeps): () => Promise<boolean> {
     // what has not been confirmed yet is dropped again, or sent
     if (said === "") forgetPassedOver(unfinished);
     full.forgetQuiet(now);
+    for (const [vhost, { times, until }] of failing) if (times > 0 && until < now - rests.maxMs) failing.delete(vhost);
     const takes = (vhost: string): boolean => (failing.get(vhost)?.until ?? 0) <= now;
     const connected = deps
       .connected()
@@ -134,7 +136,7 @@ async function publish(
       if (until > Date.now()) return passOver(deps, unfinished, all);
       try {
         await publishTo(deps, vhost, { all, deadline, unfinished });
-        failing.delete(vhost);
+        if (times === 0) failing.delete(vhost);
       } catch (error) {
         // a broker that is full takes nothing for anybody: all wait, and go on at once when it has room
         if (deps.hostOf(vhost)?.isBlocked === true) {
