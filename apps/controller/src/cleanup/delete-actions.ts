@@ -39,7 +39,10 @@ export async function deleteActions(deps: Deps, request: DeleteActionsRequest, c
     case "actionNotFound":
       throw entityNotFound("Action", id ?? 0);
     case "notDeletable":
-      throw new HarrierError("actionNotDeletable", `Action '${id}' is open, still watched by its safety policy, or in a status that may not be deleted.`);
+      throw new HarrierError(
+        "actionNotDeletable",
+        `Action '${id}' is open, still watched by its safety policy, or in a status that may not be deleted.`,
+      );
     default:
       throw new HarrierError("internal");
   }
