@@ -131,8 +131,8 @@ begin
 end
 $$;
 
--- Removes listed actions, all or none: if one is unknown, out of the caller's scope, open, or in a status that p_statuses does not list, none is
--- removed. With p_controller_id actions of other targets are skipped.
+-- Removes listed actions, all or none: if one is unknown, out of the caller's scope, open, still watched by its policy, or in a status that p_statuses does
+-- not list, none is removed. With p_controller_id actions of other targets are skipped.
 create or replace function delete_actions(p_tenant int, p_controller_id text, p_ids bigint[], p_statuses smallint[], p_scope bigint[]) returns jsonb
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
@@ -153,11 +153,13 @@ begin
    where a.tenant_id = p_tenant and a.id = any ((select p_ids)::bigint[]) and (v_target is null or a.target_id = v_target);
   perform from target_state s where s.tenant_id = p_tenant and s.target_id = any ((select v_targets)::int[])
     order by s.target_id for no key update;
-  select min(i.id) filter (where a.id is null), min(a.id) filter (where a.active or a.status <> all (p_statuses) or a.status = 8)
+  select min(i.id) filter (where a.id is null), min(a.id) filter (where a.active or a.status <> all (p_statuses) or a.status = 8 or a.awaited)
     into v_missing, v_refused
     from unnest((select p_ids)) i (id)
     left join lateral (
-      select o.id, o.active, o.status from actions o join targets t on t.tenant_id = o.tenant_id and t.id = o.target_id
+      select o.id, o.active, o.status,
+             o.policy_id is not null and exists (select from action_watches w where w.tenant_id = p_tenant and w.action_id = o.id) as awaited
+        from actions o join targets t on t.tenant_id = o.tenant_id and t.id = o.target_id
        where o.tenant_id = p_tenant and o.id = i.id and (v_target is null or o.target_id = v_target)
          and (p_scope is null or t.target_type_id = any (p_scope))
       offset 0) a on true;

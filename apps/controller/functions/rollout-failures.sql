@@ -27,7 +27,11 @@ language sql set plan_cache_mode = force_custom_plan as $$
            count(*) as n, to_timestamp(min(f.at) / 1000.0) as first_at, to_timestamp(max(f.at) / 1000.0) as last_at,
            first_samples(array_agg(f.controller_id order by f.at, f.action_id)) as sample
       from (select (e ->> 0)::int as tenant_id, (e ->> 1)::bigint as rollout_id, (e ->> 2)::bigint as group_id, (e ->> 3)::bigint as at,
-                   (e ->> 4)::bigint as action_id, e ->> 5 as controller_id, (e ->> 6)::int as code, fold_message(e ->> 7) as message
+                   (e ->> 4)::bigint as action_id, e ->> 5 as controller_id, (e ->> 6)::int as code,
+                   -- The server's own reasons name versions, which are what differs. A report of a code alone has words of the server
+                   -- (src/feedback/messages.ts), too, which say nothing beside the code.
+                   case when e ->> 7 like 'Update Server: %' then left(e ->> 7, 256)
+                        when e ->> 7 is distinct from 'Device reported status code: ' || (e ->> 6) then fold_message(e ->> 7) end as message
               from json_array_elements(p_failures) e) f
       left join targets t on t.tenant_id = f.tenant_id and t.controller_id = f.controller_id
      group by f.tenant_id, f.rollout_id, f.group_id, coalesce(t.target_type_id, 0), f.code, f.message

@@ -123,16 +123,33 @@ begin
 end
 $$;
 
+-- Lets retries wait on, ever more seldom looked at, because a paused rollout may have a hundred thousand of them, and rounds are for all tenants.
+create or replace function put_off_retries(p_tenant int, p_actions bigint[]) returns void language sql as $$
+  update action_watches x set due_at = now() + least(interval '2 minutes', greatest(interval '10 seconds', (now() - x.since) / 4))
+    from unnest(p_actions) i (action_id) where x.tenant_id = p_tenant and x.action_id = i.action_id
+$$;
+
+-- Returns the tenants that have something due, and how many ids their retries among it will need. In a paused rollout and in a suspended tenant these wait
+-- on: an id that is taken for nothing is lost, and a tenant has some two thousand million of them for ever.
+create or replace function due_by_tenant(p_limit int) returns table (tenant_id int, ids int)
+language sql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select d.tenant_id, (count(*) filter (where d.stage = 7 and t.tenant_id is not null and r.status is distinct from 'paused'))::int
+    from due_watches(p_limit) d
+    left join management.tenants_v1 t on t.tenant_id = d.tenant_id and t.status = 'active'
+    left join lateral (
+      select x.status from actions a join rollout_engine.rollouts_v1 x on x.tenant_id = a.tenant_id and x.id = a.rollout_id
+       where a.tenant_id = d.tenant_id and a.id = d.action_id and d.stage = 7 offset 0) r on true
+   group by d.tenant_id order by d.tenant_id
+$$;
+
 -- Carries out retries that are due of different targets, or ends the wait for them. In a paused rollout they wait on.
 create or replace function settle_retries(p_tenant int, p_tenant_name text, p_actions bigint[], p_ids bigint[], p_max_actions int) returns void
 language plpgsql as $$
 declare
   v_problems text[] := start_attempts(p_tenant, p_tenant_name, p_actions, p_ids, p_max_actions, true, null, null);
 begin
-  -- ever more seldom, because a paused rollout may have a hundred thousand of them, and rounds are for all tenants
-  update action_watches x set due_at = now() + least(interval '2 minutes', greatest(interval '10 seconds', (now() - x.since) / 4))
-    from unnest(p_actions, v_problems) i (action_id, problem)
-   where i.problem = 'later' and x.tenant_id = p_tenant and x.action_id = i.action_id;
+  perform put_off_retries(p_tenant, array_agg(i.action_id)) from unnest(p_actions, v_problems) i (action_id, problem) where i.problem = 'later';
   with ended as materialized (
     select a, a.id, a.set_id, a.rollout_id, a.group_id, a.initiated_by, i.problem,
            array['Update Server: No further attempt: ' || case i.problem when 'stopped' then 'the rollout is stopped.'
@@ -166,7 +183,7 @@ $$;
 -- Settles what is due, at most p_limit, each once: the lock of the transaction is the lease, and each watch is read again under the lock of its target.
 -- Targets that somebody else is changing right now are left for the next round. What is due is settled by statements for a whole tenant; of a target that
 -- has several, the first ones of all targets go before the second ones. Ids for retries come in blocks, one for each tenant that had some due;
--- without one a retry waits for the next round. Outside their maintenance window no clock of an installation runs, and cron is not for SQL: those with a
+-- without one a retry waits for the next round, and where a tenant has none left as one of a paused rollout does. Outside their maintenance window no clock of an installation runs, and cron is not for SQL: those with a
 -- window come with the moment at which their time is over, and wait until then; one that has come due since these were read waits for the next round.
 create or replace function settle_watches(
   p_limit int, p_id_tenants int[], p_first_ids bigint[], p_id_counts int[], p_max_actions int[],
@@ -185,6 +202,7 @@ declare
   v_place int;
   v_used int[] := array_fill(0, array[coalesce(cardinality(p_id_tenants), 0)]);
   v_retries int;
+  v_waiting bigint[];
   v_ids int;
   v_settled int := 0;
 begin
@@ -252,9 +270,16 @@ begin
     v_settled := v_settled + cardinality(v_actions);
 
     v_place := array_position(p_id_tenants, v_tenant);
-    select array_agg(i.action_id order by i.place), count(*) into v_actions, v_retries
-      from unnest(v_actions, v_verdicts) with ordinality i (action_id, verdict, place)
-     where i.verdict = 'retry';
+    select array_agg(i.action_id order by i.place) filter (where not i.waits), count(*) filter (where not i.waits),
+           array_agg(i.action_id) filter (where i.waits)
+      into v_actions, v_retries, v_waiting
+      from (select u.action_id, u.place,
+                   coalesce(p_id_counts[v_place] = 0, false) or coalesce(r.status = 'paused', false) as waits
+              from unnest(v_actions, v_verdicts) with ordinality u (action_id, verdict, place)
+              join actions a on a.tenant_id = v_tenant and a.id = u.action_id
+              left join rollout_engine.rollouts_v1 r on r.tenant_id = v_tenant and r.id = a.rollout_id
+             where u.verdict = 'retry') i;
+    if v_waiting is not null then perform put_off_retries(v_tenant, v_waiting); end if;
     v_ids := coalesce(least(v_retries, p_id_counts[v_place] - v_used[v_place]), 0);
     v_settled := v_settled - (v_retries - v_ids);
     if v_ids > 0 then

@@ -39,6 +39,17 @@ describe("violations", () => {
     expect(told(arrayBody(item), value)).toEqual([{ path, problem }]);
   });
 
+  it.each([
+    [z.string().min(1), "", "must have at least 1 character"],
+    [z.string().max(255), "x".repeat(256), "must have at most 255 characters"],
+    [z.array(z.string()).max(2), ["a", "b", "c"], "must have at most 2 items"],
+    [z.int().min(60), 59, "must be at least 60"],
+    [z.number().max(1.5), 2, "must be at most 1.5"],
+    [z.string().max(1, "is long"), "ab", "is long"],
+  ])("of limits name them: %#", (schema, value, problem) => {
+    expect(told(z.object({ it: schema }), { it: value })).toEqual([{ path: "it", problem }]);
+  });
+
   it("of limits say the same as the message", () => {
     expect(told(withoutNulls(item), { name: "12345", kind: "a" })).toMatchObject([{ path: "name", problem: expect.stringContaining("4") }]);
   });

@@ -28,7 +28,25 @@ export function pathOf(issue: Pick<z.core.$ZodIssue, "path">): string {
 function problemOf(issue: z.core.$ZodIssue, value: unknown): string {
   const allowed = allowedBy(issue);
   if (isMissing(value, issue.path)) return allowed === undefined ? "is missing" : `is missing, must be ${allowed}`;
-  return allowed === undefined ? issue.message : `must be ${allowed}`;
+  return allowed === undefined ? (limitOf(issue) ?? issue.message) : `must be ${allowed}`;
+}
+
+/** What has a length, and what it is counted in. */
+const counted: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  string: ["character", "characters"],
+  array: ["item", "items"],
+  set: ["item", "items"],
+  map: ["member", "members"],
+};
+
+/** Says which limit a value is beyond; undefined where the issue is about something else, or its schema says it in words of its own. */
+function limitOf(issue: z.core.$ZodIssue): string | undefined {
+  if ((issue.code !== "too_small" && issue.code !== "too_big") || !/^Too (?:small|big)/.test(issue.message)) return undefined;
+  const limit = issue.code === "too_small" ? issue.minimum : issue.maximum;
+  const relation = `at ${issue.code === "too_small" ? "least" : "most"}`;
+  const words = counted[issue.origin];
+  if (words === undefined) return issue.inclusive === false ? undefined : `must be ${relation} ${limit}`;
+  return `must have ${relation} ${limit} ${Number(limit) === 1 ? words[0] : words[1]}`;
 }
 
 /** Answers the allowed values of a member if the issue is about them; undefined for limits and refinements, whose own message says it. */

@@ -44,6 +44,21 @@ describe.each(dialects)("deletion of actions, %s", (dialect) => {
     expect(await left(open.controllerId)).toEqual([]);
   });
 
+  it("rollouts 6.7 an action that its safety policy still watches cannot be deleted", async () => {
+    const claimed = await build.deployment({ safety: { proof: {} } });
+    await device(claimed.controllerId).feedback(claimed.actionId, report("closed", "success"));
+    const failed = await build.deployment({ safety: { retry: { max: 1 } } });
+    await device(failed.controllerId).feedback(failed.actionId, report("closed", "failure"));
+    const free = await ended("failure");
+    for (const { controllerId, actionId } of [claimed, failed]) {
+      await refused(r.actions.delete, dialect, one(actionId), notDeletable);
+      await refused(many, dialect, { body: [...free.ids, actionId] }, notDeletable);
+      await refused(r.targets.deleteActions, dialect, ofTarget(controllerId, { body: [actionId] }), notDeletable);
+      expect(await left(controllerId)).toEqual([actionId]);
+    }
+    expect(await left(free.controllerId)).toEqual(free.ids);
+  });
+
   it("rollouts 6.7 actions are deleted by ids, all or none", async () => {
     const [first, second, open] = [await ended("success", "failure"), await ended("success"), await build.deployment()];
     await refused(many, dialect, { body: [...first.ids, open.actionId] }, notDeletable);

@@ -59,6 +59,7 @@ describe.each(dialects)("reports and insights of rollouts, %s", (dialect) => {
     expect(await counted({ status: "error, scheduled", code: "none" })).toEqual([{ error: { none: 1 } }, { scheduled: { none: 3 } }]);
     expect(await counted({ code: "-7,200" })).toEqual([{ error: { "-7": 1 }, running: { "200": 1 } }, {}]);
     expect(await counted({ status: "finished" })).toEqual([{}, {}]);
+    expect(await counted({ code: "-2147483648,2147483647" })).toEqual([{}, {}]); // the ends of what a device may send
     expect(await counted({ status: "", code: "" })).toEqual(await counted({}));
   });
 

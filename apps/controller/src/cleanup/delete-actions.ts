@@ -17,7 +17,8 @@ const maxOfTarget = 5_000;
 
 /**
  * Removes closed actions with their history (contract rollouts.md §6.7): listed ones all or none, or a target's older ones as far as they may be
- * removed. A setting of the tenant says which statuses may be removed; open actions never are.
+ * removed. A setting of the tenant says which statuses may be removed; open actions never are, nor those
+ * that are still watched by their safety policy.
  */
 export async function deleteActions(deps: Deps, request: DeleteActionsRequest, ctx: CallContext): Promise<DeleteActionsResponse> {
   const { controllerId, keepLast } = request;
@@ -38,7 +39,10 @@ export async function deleteActions(deps: Deps, request: DeleteActionsRequest, c
     case "actionNotFound":
       throw entityNotFound("Action", id ?? 0);
     case "notDeletable":
-      throw new HarrierError("actionNotDeletable", `Action '${id}' is open, or in a status that may not be deleted.`);
+      throw new HarrierError(
+        "actionNotDeletable",
+        `Action '${id}' is open, still watched by its safety policy, or in a status that may not be deleted.`,
+      );
     default:
       throw new HarrierError("internal");
   }

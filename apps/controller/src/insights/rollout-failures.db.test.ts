@@ -88,6 +88,18 @@ describe("console 2 M06 failures of rollouts", () => {
     expect(times).toEqual({ spread: true });
   });
 
+  test("a report of a code alone is a failure with that code and no message", async () => {
+    await seed(3);
+    await says(1, [], { code: 503 });
+    await says(3, [], { code: 503 });
+    await says(2, ["Device reported status code: 7"]);
+    await foldAll();
+    expect(await failures()).toMatchObject([
+      { group: 1, code: 503, message: null, n: 2 },
+      { group: 2, code: null, message: "Device reported status code: #", n: 1 },
+    ]);
+  });
+
   test("a failure that is rolled back is added up once, and one outside of rollouts never", async () => {
     await seed(1);
     await says(1, ["broken"]);

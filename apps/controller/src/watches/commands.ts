@@ -65,7 +65,7 @@ export async function retryAction(deps: Deps, request: RetryActionRequest, ctx: 
 
 const notRetryable = {
   notRetryable: "Only a failed action without a successor can be tried again.",
-  stopped: "The rollout of the action is stopped.",
+  stopped: "The rollout of the action is stopped or deleted.",
   set: "The distribution set of the action is no longer valid.",
   other: "The target has another action under way, or another distribution set is assigned to it.",
 };

@@ -59,7 +59,7 @@ describe("beyond 1.4 insights and failures of what is watched", () => {
     expect(await failures()).toEqual([]);
     await fleet.shows(device, { sw_version: "1.2" });
     expect(await counted()).toEqual({ created: 1, finished: 0, error: 1 });
-    const message = "Update Server: The device shows sw_version #.# instead of #.#: it fell back.";
+    const message = "Update Server: The device shows sw_version 1.2 instead of 1.3: it fell back.";
     expect(await failures()).toEqual([{ code: null, message, n: 1, sample: [device] }]);
   });
 

@@ -1,8 +1,10 @@
 import { actionStatus, outcomeCode, tally } from "@harrier/contracts";
 import { runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet } from "../commands.fixture.ts";
 import { settleWatches } from "./settle.sql.ts";
+import { settle } from "./settle.ts";
 import { policy, watchedFleet } from "./watches.fixture.ts";
 
 // Retries that are due at the same time are carried out by the same statements.
@@ -102,5 +104,42 @@ test("with fewer ids than retries that are due, the others wait for the next rou
   expect(all.filter(({ attempt }) => attempt === 1).map(({ id }) => id)).toEqual(actions);
   expect(all.filter(({ attempt }) => attempt === 2)).toHaveLength(actions.length);
   expect(all).toHaveLength(2 * actions.length);
+  await exact(rollout);
+});
+
+test("retries that wait on in a paused rollout take no ids, however often they are looked at", async () => {
+  const rollout = 6;
+  const [waiting = 0, other = 0] = await failing(rollout, 2);
+  await fleet.rolloutIs(rollout, "paused");
+  const before = await fixture.ids.take(1, "action", 1);
+  for (let round = 0; round < 3; round += 1) {
+    await fleet.settle();
+    const { rows } = await fixture.db.pool.query("select due_at > now() as later from action_watches where action_id = any($1)", [
+      [waiting, other],
+    ]);
+    expect(rows).toEqual([{ later: true }, { later: true }]);
+    for (const action of [waiting, other]) await fleet.later(action, 300);
+  }
+  expect(await fixture.ids.take(1, "action", 1)).toBe(before + 1);
+  await fleet.rolloutIs(rollout, "running");
+  await fleet.settle();
+  expect((await attempts(rollout)).filter(({ attempt }) => attempt === 2)).toHaveLength(2);
+  await exact(rollout);
+});
+
+test("a tenant that has used up its ids keeps its retries waiting, and nothing else", async () => {
+  const [rollout, proven] = [7, 8];
+  const [waiting = 0] = await failing(rollout, 1);
+  await fleet.rolloutIs(proven, "running");
+  const limits = { installingSeconds: 60, notFetchedSeconds: 60, downloadingSeconds: 60, count: "error" } as const;
+  const [silent = 0] = await fleet.start(proven, [proven * 100], policy({ limits }));
+  await fleet.later(silent, 61);
+  const usedUp = new HarrierError("quotaTooManyEntries", "The tenant has used up its ids of kind action.");
+  await settle({ ...fleet.deps, ids: { take: () => Promise.reject(usedUp) } });
+  expect(await fleet.state(silent)).toMatchObject({ tally: tally.silent });
+  expect(await attempts(rollout)).toEqual([expect.objectContaining({ id: waiting, tally: tally.retrying })]);
+  await fleet.later(waiting, 300);
+  await fleet.settle();
+  expect(await attempts(rollout)).toHaveLength(2);
   await exact(rollout);
 });

@@ -231,7 +231,7 @@ test("beyond 3.14 by hand at once in a paused rollout, and not in a stopped one,
   expect(await fleet.beside(rolloutId)).toEqual([0, 0, 0]);
   await fail(device, second?.id ?? 0);
   await rolloutRow(rolloutId, "stopping");
-  const refused = { code: "actionNotRetryable", message: "The rollout of the action is stopped." };
+  const refused = { code: "actionNotRetryable", message: "The rollout of the action is stopped or deleted." };
   await expect(fleet.retry(device, second?.id ?? 0)).rejects.toMatchObject(refused);
   // A stop whose status is not seen yet has closed the fence.
   await rolloutRow(rolloutId, "running");

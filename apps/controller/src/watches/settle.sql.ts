@@ -1,11 +1,9 @@
 import { statement } from "@harrier/db";
 
-/** The tenants of whose watches any is due, and how many of these are retries: each will need an id. */
-export const dueByTenant = statement<[limit: number], { tenantId: number; retries: number }>(
+/** The tenants that have something due, and how many ids their retries among it will need. */
+export const dueByTenant = statement<[limit: number], { tenantId: number; ids: number }>(
   "controller.due_watches_by_tenant",
-  `select d.tenant_id as "tenantId", count(*) filter (where d.stage = 7)::int as retries
-     from due_watches($1) d
-    group by d.tenant_id order by d.tenant_id`,
+  'select d.tenant_id as "tenantId", d.ids from due_by_tenant($1) d',
 );
 
 export interface WindowedRow {

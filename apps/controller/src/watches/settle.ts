@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { openTimeReached, parseMaintenanceWindow } from "@harrier/contracts";
 import { type Database, type IdBlocks, run, runOne } from "@harrier/db";
+import { HarrierError } from "@harrier/errors";
 import type { LimitsOf } from "../domain/quotas.ts";
 import { dueByTenant, dueWindows, settleWatches, type WindowedRow } from "./settle.sql.ts";
 
@@ -27,10 +28,8 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
   const { pool } = deps.db;
   const due = await run(pool, dueByTenant, [atOnce]);
   // Ids are taken before the transaction, as chunks do, so that it holds no counter. One that is not needed is lost.
-  const blocks: { tenantId: number; firstId: number; n: number }[] = [];
-  for (const { tenantId, retries: n } of due) {
-    if (n > 0) blocks.push({ tenantId, n, firstId: await deps.ids.take(tenantId, "action", n) });
-  }
+  const blocks: IdBlock[] = [];
+  for (const { tenantId, ids } of due) if (ids > 0) blocks.push(await blockOf(deps, tenantId, ids));
   const now = deps.now();
   const windowed = await run(pool, dueWindows, [atOnce]);
   const ends = await endsOf(windowed, now);
@@ -49,6 +48,22 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
   const settled = (row?.settled ?? 0) > 0;
   if (settled) await deps.fault("controller.settle.after-commit");
   return settled;
+}
+
+interface IdBlock {
+  tenantId: number;
+  firstId: number;
+  n: number;
+}
+
+/** Takes ids for retries. A tenant that has used up its own gets an empty block: its retries wait, and nobody else does. */
+async function blockOf({ ids }: Pick<SettleDeps, "ids">, tenantId: number, n: number): Promise<IdBlock> {
+  try {
+    return { tenantId, n, firstId: await ids.take(tenantId, "action", n) };
+  } catch (error) {
+    if (error instanceof HarrierError && error.code === "quotaTooManyEntries") return { tenantId, n: 0, firstId: 0 };
+    throw error;
+  }
 }
 
 /** When the clocks of installations with a window are over. It lets others go on meanwhile: every tenant may have many different windows. */

@@ -22,7 +22,7 @@ const whole = (isAllowed: (value: number) => boolean, rule: string) =>
     first,
     z
       .string()
-      .regex(/^\d{1,15}$/, "must be a number")
+      .regex(/^\d{1,15}$/, "must be a whole number, not below 0")
       .transform(Number)
       .refine(isAllowed, rule)
       .optional(),

@@ -40,7 +40,7 @@ const status = listOf(
 const code = listOf(
   (word): (number | null)[] => {
     if (word === noCode) return [null];
-    return /^[+-]?\d{1,10}$/.test(word) && Math.abs(Number(word)) <= 2_147_483_647 ? [Number(word)] : [];
+    return /^[+-]?\d{1,10}$/.test(word) && Number(word) === (Number(word) | 0) ? [Number(word)] : [];
   },
   { most: maxCodes, what: `must be whole numbers of 32 bits, or ${noCode}` },
 );
