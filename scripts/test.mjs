@@ -1,5 +1,5 @@
 // Runs the suites: `npm test`, `npm run test:real`, `npm run check:long`, `npm run check:hostile`, `npm run e2e:faults`, `npm run check:kubernetes`,
-// `npm run check:skew -- <git ref of the release before>`, `npm run check:restore`. It runs on Node 24 with
+// `npm run check:skew -- <git ref of the release before>`, `npm run check:restore`, `npm run check:lighthouse`. It runs on Node 24 with
 // node_modules/.bin in PATH (see dev.mjs). Everything after the suite's name goes to vitest: `npm test -- packages/db`. With TEST_REPORTS (a folder)
 // it also writes what passed there, for .ci/run to add up.
 import { spawn } from "node:child_process";
@@ -44,6 +44,7 @@ const [suite, ...given] = process.argv.slice(2);
 const inCluster = suite === "kubernetes" && given.includes("--api-server");
 const [ref, ...beyondRef] = given;
 const rest = suite === "skew" ? beyondRef : given.filter((word) => word !== "--api-server");
+const lighthouse = { name: "lighthouse", command: process.execPath, args: [join(root, "tests", "console", "support", "lighthouse.ts")] };
 const suites = {
   test: () => [build, types, lint, ...ownChecks(), vitest("unit", "db", "contract")],
   // the two take about as long, and both mostly wait: for leases and brokers, for the clocks of clients and a browser
@@ -54,6 +55,7 @@ const suites = {
   faults: () => [build, types, vitest("long")],
   skew: () => [build, types, vitest("skew")],
   restore: () => [build, types, vitest("restore")],
+  lighthouse: () => [build, lighthouse],
   kubernetes: () => [build, types, vitest("kubernetes", ...(inCluster ? ["cluster"] : []))],
 };
 

@@ -1,7 +1,7 @@
-// The console must stay small: what a browser loads before a page is shown has a limit, by Vite's manifest, at gzip level 9. Exit 1 names the page.
-// `--table` prints every page.
+// The console must stay small: what a browser loads for a page, and then for what is opened on it, has a limit, by Vite's manifest, at gzip level 9. Exit 1 names it.
+// `--table` prints every page and part.
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
@@ -19,24 +19,28 @@ const sizeOf = (file) => {
   return sizes.get(file);
 };
 
-/** Finds the files that a chunk loads with itself. */
-function filesOf(key, found = new Set()) {
-  const chunk = manifest[key];
-  if (chunk === undefined || found.has(chunk.file)) return found;
-  found.add(chunk.file);
-  for (const file of chunk.css ?? []) found.add(file);
-  for (const next of chunk.imports ?? []) filesOf(next, found);
+/** Finds the chunks that come with a chunk. */
+function chunksOf(key, found = new Set()) {
+  if (manifest[key] === undefined || found.has(key)) return found;
+  found.add(key);
+  for (const next of manifest[key].imports ?? []) chunksOf(next, found);
   return found;
 }
+const filesOf = (chunks) => new Set([...chunks].flatMap((one) => [manifest[one].file, ...(manifest[one].css ?? [])]));
 const sum = (files) => [...files].reduce((all, file) => all + sizeOf(file), 0);
 
 const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
-const shell = filesOf(entry);
-const rows = [["shell", sum(shell), limits.shell]];
-for (const key of Object.keys(manifest).filter((name) => /\.page\.tsx$/.test(name))) {
-  const page = /([^/]+)\.page\.tsx$/.exec(key)[1];
-  rows.push([page, sum(new Set([...shell, ...filesOf(key)])), limits.page]);
+const rows = [["shell", sum(filesOf(chunksOf(entry))), limits.shell]];
+
+/** Follows what is loaded when it is opened, a page and then its parts: each row counts all that was loaded on the way to it. */
+function addFrom(key, before, way) {
+  const added = [...chunksOf(key)].filter((one) => !before.has(one));
+  const loaded = new Set([...before, ...added]);
+  if (way.length > 0) rows.push([way.join(" > "), sum(filesOf(loaded)), limits.page]);
+  for (const next of new Set(added.flatMap((one) => manifest[one].dynamicImports ?? [])))
+    if (!loaded.has(next)) addFrom(next, loaded, [...way, basename(next).replace(/(\.page)?\.tsx?$/, "")]);
 }
+addFrom(entry, new Set(), []);
 const css = new Set(
   Object.values(manifest).flatMap((chunk) => [...(chunk.css ?? []), ...(chunk.file.endsWith(".css") ? [chunk.file] : [])]),
 );
@@ -44,7 +48,7 @@ rows.push(["all CSS", sum(css), limits.css]);
 
 const over = rows.filter(([, size, limit]) => size > limit);
 if (process.argv.includes("--table"))
-  for (const [name, size, limit] of rows) console.log(`${name.padEnd(20)} ${(size / 1000).toFixed(1)} of ${limit / 1000} kB`);
+  for (const [name, size, limit] of rows) console.log(`${name.padEnd(34)} ${(size / 1000).toFixed(1)} of ${limit / 1000} kB`);
 for (const [name, size, limit] of over) {
   console.error(
     `apps/console: ${name} loads ${(size / 1000).toFixed(1)} kB (gzip), more than ${limit / 1000}: load a part of it when it is opened, or leave it out`,

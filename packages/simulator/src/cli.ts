@@ -202,6 +202,9 @@ async function simulate(flags: RunFlags): Promise<void> {
     poll,
     concurrency,
   } = { ...flags, gatewayToken: flags.gatewayToken };
+  // Whoever has just made a rollout would otherwise wait for minutes, and not know for what.
+  if (poll === undefined && flags.json !== true)
+    process.stderr.write("Devices poll as often as the server asks for, by default every five minutes; --poll 5s makes them quicker.\n");
   const fleet = runFleet({
     baseUrl: url,
     tenant,

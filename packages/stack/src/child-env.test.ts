@@ -44,6 +44,15 @@ test("only PATH, HOME and TZ of the machine's environment are passed on", () => 
   }
 });
 
+test("a service, or one replica of it, may have more", () => {
+  const envOf = { controller: { HARRIER_A: "all", HARRIER_B: "all" }, "controller-1": { HARRIER_B: "one" } };
+  const [first, second] = replicas.filter(({ service }) => service === "controller");
+  const has = (replica?: Replica) => childEnv({ ...plan, envOf }, replica as Replica, machine);
+  expect(has(first)).toMatchObject({ HARRIER_A: "all", HARRIER_B: "all" });
+  expect(has(second)).toMatchObject({ HARRIER_A: "all", HARRIER_B: "one" });
+  expect(has(replicas.find(({ service }) => service === "gateway"))).not.toHaveProperty("HARRIER_A");
+});
+
 test("a service gets its own secrets and no others", () => {
   expect(envOf("controller")).toEqual({
     PATH: "/bin",

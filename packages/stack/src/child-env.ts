@@ -12,6 +12,9 @@ export interface Replica {
   readonly grpcPort?: number;
 }
 
+/** More of the environment, by the name of a service or of one of its replicas (`gateway-1`), which comes last. */
+export type EnvOf = Partial<Readonly<Record<ServiceName | `${ServiceName}-${number}`, Readonly<Record<string, string>>>>>;
+
 /** The environments of all services are made from this. */
 export interface Plan {
   replicas: readonly Replica[];
@@ -45,8 +48,8 @@ export interface Plan {
   extra: Readonly<Record<string, string>>;
   /** The services behind the gateway speak TLS, so their addresses are https. */
   secure?: boolean;
-  /** It is added only to the environment of one service's replicas. */
-  envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
+  /** It is added only to the environment of one service's replicas, or of one replica (`gateway-1`). */
+  envOf?: EnvOf;
 }
 
 type Variables = Record<string, string>;
@@ -81,6 +84,7 @@ export function childEnv(plan: Plan, replica: Replica, machine: Readonly<Record<
     ...(service === "management" ? plan.management : undefined),
     ...plan.extra,
     ...plan.envOf?.[service],
+    ...plan.envOf?.[`${service}-${replica.index}`],
   };
   for (const name of ["PATH", "HOME", "TZ"]) {
     const value = machine[name];

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseService } from "@harrier/db";
-import { childEnv, type Plan, type Replica } from "./child-env.ts";
+import { childEnv, type EnvOf, type Plan, type Replica } from "./child-env.ts";
 import { adminPassword, checkDataDir, type DataDir, openDataDir } from "./data-dir.ts";
 import { checkDatabase, openDatabase, type StackDatabase } from "./database.ts";
 import { allocator, heapOf } from "./heap.ts";
@@ -46,8 +46,8 @@ export interface StackOptions {
   management?: Readonly<Record<string, string>>;
   /** It is added to every service's environment. */
   env?: Readonly<Record<string, string>>;
-  /** It is added only to the environment of one service's replicas. */
-  envOf?: Partial<Readonly<Record<ServiceName, Readonly<Record<string, string>>>>>;
+  /** It is added only to the environment of one service's replicas, or of one replica (`gateway-1`). */
+  envOf?: EnvOf;
   /**
    * The services speak mutual TLS with each other, each with its own certificate (HARRIER_TLS_* in `envOf`). Their addresses are https, and
    * readiness is requested with this certificate. The gateway's own port stays plain.

@@ -11,10 +11,8 @@ export interface Login {
 }
 
 async function launchOptions(): Promise<LaunchOptions> {
-  const { executable, env } = await installChromium();
-  // Chromium refuses its sandbox to root, as whom containers run.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return { executablePath: executable, args, env: { ...process.env, ...env } as Record<string, string> };
+  const { executable, env, args } = await installChromium();
+  return { executablePath: executable, args: [...args], env: { ...process.env, ...env } as Record<string, string> };
 }
 
 /** Starts Debian's Chromium without a window. */
@@ -49,7 +47,7 @@ export async function visit(browser: Browser, { theme = "light" as Theme, width 
 }
 
 /** Opens a session without the page of the sign-in. */
-export async function haveSession({ context }: Visit, { baseUrl, user, password }: Login): Promise<void> {
+export async function haveSession({ context }: Pick<Visit, "context">, { baseUrl, user, password }: Login): Promise<void> {
   const headers = { "sec-fetch-site": "same-origin" };
   const answer = await context.request.post(`${baseUrl}/console/session`, { headers, data: { username: user, password, kind: "browser" } });
   if (answer.status() !== 204) throw new Error(`no session: ${answer.status()} ${await answer.text()}`);

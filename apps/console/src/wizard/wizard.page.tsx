@@ -78,17 +78,19 @@ export function WizardPage() {
             {shown === "when" && <WhenStep draft={draft} edit={edit} />}
             {shown === "plan" && <PlanText draft={draft} />}
             {tried === shown && problems.length > 0 && (
-              <ul className={style["problems"]} role="alert">
-                {problems.map((problem) => (
-                  <li key={problem}>{t[problem]}</li>
-                ))}
-              </ul>
+              <div role="alert">
+                <ul className={style["problems"]}>
+                  {problems.map((problem) => (
+                    <li key={problem}>{t[problem]}</li>
+                  ))}
+                </ul>
+              </div>
             )}
             <Foot shown={shown} draft={draft} go={go} />
           </form>
         </Card>
         <div className={style["aside"]}>
-          <Card title={t.plan}>
+          <Card title={t.whoGetsIt}>
             <Plan draft={draft} isQuery={isQuery} />
           </Card>
         </div>

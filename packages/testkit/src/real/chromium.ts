@@ -7,14 +7,18 @@ import { debianPackages } from "./debian.ts";
 export interface Chromium {
   readonly executable: string;
   readonly env: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
 }
+
+/** Chromium refuses its sandbox to root, as whom containers run. */
+const args: readonly string[] = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 const installed = "/usr/bin/chromium";
 
 /** Answers the machine's own Chromium (`HARRIER_CHROMIUM` names another one), or unpacks Debian's with its fonts into the cache; nothing is installed. */
 export async function installChromium(): Promise<Chromium> {
   const own = process.env["HARRIER_CHROMIUM"] ?? (existsSync(installed) ? installed : undefined);
-  if (own !== undefined) return { executable: own, env: {} };
+  if (own !== undefined) return { executable: own, env: {}, args };
   const { root } = await debianPackages(["chromium", "fonts-dejavu-core", "fontconfig-config"]);
   const fonts = join(cacheDir, "fonts");
   mkdirSync(fonts, { recursive: true });
@@ -27,6 +31,7 @@ export async function installChromium(): Promise<Chromium> {
   return {
     executable: join(root, "usr/lib/chromium/chromium"),
     env: { LD_LIBRARY_PATH: foldersOf(root).join(":"), FONTCONFIG_FILE: config },
+    args,
   };
 }
 

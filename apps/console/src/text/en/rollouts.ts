@@ -213,7 +213,7 @@ export const wizard = {
   scheduleHint: "0 0 2 * * ? is every night at two.",
   duration: "Lasts",
   zone: "Offset from UTC",
-  plan: "Plan",
+  whoGetsIt: "Who gets it",
   planEmpty: "Choose a set and devices, and the plan is counted here.",
   matched: (total: number) => `${plural(total, "device", "devices")} will be updated`,
   excluded: "Left out",
