@@ -5,6 +5,7 @@ import { invalidate } from "../api/query-client.ts";
 import { states, device as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import style from "./device.module.css";
+import { ProofSteps } from "./proof-steps.tsx";
 
 /** What can be done with an open update; what is shown is always what the next GET says. */
 export function ActionSteps({ action, targetId, status }: { action: ActionView; targetId: string; status: string }) {
@@ -16,6 +17,7 @@ export function ActionSteps({ action, targetId, status }: { action: ActionView; 
   const canceling = status === "canceling";
   return (
     <div className={style["buttons"]}>
+      <ProofSteps action={action} targetId={targetId} />
       {status === "wait_for_confirmation" && (
         <Confirm
           small
@@ -26,6 +28,17 @@ export function ActionSteps({ action, targetId, status }: { action: ActionView; 
           text={t.confirmText}
           button={t.confirm}
           run={() => then(change(r.targets.confirmAction, { params, body: { confirmation: "confirmed", details: [] } }))}
+        />
+      )}
+      {status === "wait_for_confirmation" && (
+        <Confirm
+          small
+          why={lacksConfirm && states.missing(lacksConfirm)}
+          trigger={t.deny}
+          title={t.deny}
+          text={t.denyText}
+          button={t.deny}
+          run={() => then(change(r.targets.confirmAction, { params, body: { confirmation: "denied", details: [] } }))}
         />
       )}
       {action.forceType === "soft" && (

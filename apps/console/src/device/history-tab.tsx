@@ -1,3 +1,4 @@
+import type { ActionView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { History } from "lucide-react";
 import { useState } from "react";
@@ -10,6 +11,7 @@ import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import style from "./device.module.css";
 import { Entries } from "./now-tab.tsx";
+import { ProofSteps, RetryStep, SafetyFacts } from "./proof-steps.tsx";
 
 /** So many updates are shown; a device has few. */
 const limit = 100;
@@ -39,13 +41,7 @@ export function HistoryTab({ targetId }: { targetId: string }) {
 }
 
 interface OneProps {
-  readonly action: {
-    readonly id: number;
-    readonly detailStatus: string;
-    readonly createdAt?: number | undefined;
-    readonly lastMessage?: string | undefined;
-    readonly distributionSet?: { readonly name: string; readonly version: string } | undefined;
-  };
+  readonly action: Extract<ActionView, { readonly detailStatus: string }>;
   readonly targetId: string;
 }
 
@@ -62,15 +58,25 @@ function One({ action, targetId }: OneProps) {
           <Time at={action.createdAt} />
         </span>
       </summary>
-      {open && <Said actionId={action.id} targetId={targetId} />}
+      {open && <Said action={action} targetId={targetId} />}
     </details>
   );
 }
 
-function Said({ actionId, targetId }: { actionId: number; targetId: string }) {
+function Said({ action, targetId }: OneProps) {
+  const actionId = action.id;
   const { data, error, refetch } = useQuery(
     ask(r.targets.actionStatus, { params: { targetId, actionId }, query: { limit: 200, sort: "id:DESC" } }),
   );
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
-  return <Entries entries={data.content} />;
+  return (
+    <>
+      <SafetyFacts action={action} targetId={targetId} />
+      <div className={style["buttons"]}>
+        {!action.active && <ProofSteps action={action} targetId={targetId} />}
+        <RetryStep action={action} targetId={targetId} />
+      </div>
+      <Entries entries={data.content} />
+    </>
+  );
 }

@@ -4,15 +4,16 @@ import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleCheck } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
-import { useLacking } from "../api/permissions.ts";
 import { device as t } from "../text/en.ts";
-import { Card, Facts } from "../ui/page.tsx";
+import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
-import { ActionStatus, Tag } from "../ui/status.tsx";
+import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
+import { About } from "./about.tsx";
 import { ActionSteps } from "./action-steps.tsx";
 import style from "./device.module.css";
 import { reached, stages, stageTimes } from "./device.state.ts";
+import { SafetyFacts } from "./proof-steps.tsx";
 
 /** What the device runs, what it shall run, and how far it is. */
 export function NowTab({ target }: { target: TargetView }) {
@@ -125,6 +126,7 @@ function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?
           </li>
         ))}
       </ol>
+      <SafetyFacts action={action} targetId={targetId} />
       <ActionSteps action={action} targetId={targetId} status={status} />
       <Entries entries={data?.content.slice(0, 5) ?? []} />
     </Card>
@@ -158,24 +160,5 @@ export function Entries({ entries }: { entries: readonly EntryView[] }) {
         </div>
       ))}
     </div>
-  );
-}
-
-function About({ target }: { target: TargetView }) {
-  const mayTags = useLacking(r.targets.tags) === undefined;
-  const tags = useQuery({ ...ask(r.targets.tags, { params: { targetId: target.controllerId } }), enabled: mayTags });
-  const facts: Parameters<typeof Facts>[0]["of"] = [
-    [t.id, <code key="id">{target.controllerId}</code>],
-    [t.type, target.targetTypeName],
-    [t.group, target.group],
-    [t.address, target.address && <span className="mono">{target.address}</span>],
-    [t.tags, tags.data?.length ? tags.data.map(({ id, name, colour }) => <Tag key={id} name={name} colour={colour} />) : undefined],
-    [t.description, target.description],
-    [t.created, <Time key="at" at={target.createdAt} />],
-  ];
-  return (
-    <Card title={t.facts}>
-      <Facts of={facts} />
-    </Card>
   );
 }

@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { quoted } from "../fiql/complete.ts";
@@ -10,6 +9,7 @@ import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
 import { SetChoice } from "../ui/set-choice.tsx";
 import { toast } from "../ui/toast.tsx";
+import { BulkDialog } from "./bulk.tsx";
 import style from "./devices.module.css";
 
 interface ChosenProps {
@@ -19,13 +19,16 @@ interface ChosenProps {
   readonly total: number;
   readonly onAll: () => void;
   readonly onNone: () => void;
+  /** A change goes on in the background, under this number. */
+  readonly begun: (operationId: number) => void;
 }
 
-/** What can be done with the chosen devices; with all that match only what the server does by a query. */
-export function Chosen({ ids, all, total, onAll, onNone }: ChosenProps) {
-  const [dialog, setDialog] = useState<"assign" | "tag">();
+/** What can be done with the chosen devices. */
+export function Chosen({ ids, all, total, onAll, onNone, begun }: ChosenProps) {
+  const [dialog, setDialog] = useState<"assign" | "addTag" | "assignSet">();
   const number = all?.total ?? ids.length;
   const mayAssign = useLacking(r.distributionSets.assignTargets);
+  const mayChange = useLacking(r.targets.change);
   const mayDelete = useLacking(r.targets.deleteByQuery);
   const why = (missing: string | undefined) => (missing === undefined ? undefined : states.missing(missing));
   const remove = async () => {
@@ -43,13 +46,15 @@ export function Chosen({ ids, all, total, onAll, onNone }: ChosenProps) {
           {t.all(total)}
         </Button>
       )}
-      {all === undefined && (
-        <Button small why={why(mayAssign)} onClick={() => setDialog("assign")}>
-          {t.assign}
-        </Button>
-      )}
-      <Button small why={why(mayAssign)} onClick={() => setDialog("tag")}>
-        {t.tag}
+      <Button
+        small
+        why={why(all === undefined ? mayAssign : mayChange)}
+        onClick={() => setDialog(all === undefined ? "assign" : "assignSet")}
+      >
+        {t.assign}
+      </Button>
+      <Button small why={why(mayChange)} onClick={() => setDialog("addTag")}>
+        {t.bulk.open}
       </Button>
       <Confirm
         small
@@ -66,7 +71,9 @@ export function Chosen({ ids, all, total, onAll, onNone }: ChosenProps) {
         {t.unselect}
       </Button>
       <AssignDialog open={dialog === "assign"} ids={ids} close={() => setDialog(undefined)} />
-      <TagDialog open={dialog === "tag"} number={number} ids={ids} all={all} close={() => setDialog(undefined)} />
+      {(dialog === "addTag" || dialog === "assignSet") && (
+        <BulkDialog many={all ?? { ids }} first={dialog} close={() => setDialog(undefined)} begun={begun} />
+      )}
     </div>
   );
 }
@@ -98,37 +105,6 @@ export function AssignDialog({ open, ids, close }: { open: boolean; ids: readonl
         onChange={setType}
         options={Object.entries(t.forces).map(([value, label]) => ({ value, label }))}
       />
-    </FormDialog>
-  );
-}
-
-function TagDialog({
-  open,
-  number,
-  ids,
-  all,
-  close,
-}: {
-  open: boolean;
-  number: number;
-  ids: readonly string[];
-  all: ChosenProps["all"];
-  close: () => void;
-}) {
-  const [tag, setTag] = useState("");
-  const { data } = useQuery({ ...ask(r.targetTags.list, { query: { limit: 500 } }), enabled: open });
-  const run = async () => {
-    const action = { action: "addTag" as const, tagId: Number(tag) };
-    await change(r.targets.change, {
-      body: all === undefined ? { ...action, controllerIds: [...ids] } : { ...action, q: all.q, confirm: all.total },
-    });
-    toast(t.tagDone);
-    await invalidate("targets");
-  };
-  const options = (data?.content ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
-  return (
-    <FormDialog open={open} close={close} title={t.tagTitle(number)} button={t.tag} why={tag === "" ? t.tagNone : undefined} run={run}>
-      <Choice label={t.tag} value={tag} onChange={setTag} options={[{ value: "", label: t.tagNone }, ...options]} />
     </FormDialog>
   );
 }

@@ -24,6 +24,7 @@ import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
+const BulkProgress = lazy(() => import("./bulk-progress.tsx").then(({ BulkProgress: it }) => ({ default: it })));
 const route = getRouteApi("/in/devices");
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
@@ -31,6 +32,7 @@ export function DevicesPage() {
   const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
+  const [operation, setOperation] = useState<number>();
   const lacking = useLacking(r.targets.create);
   const total = useTotal(q);
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query }) });
@@ -70,7 +72,10 @@ export function DevicesPage() {
       </div>
       <Scoped />
       <Facets q={q} onApply={apply} />
-      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} />
+      <Suspense>
+        {operation !== undefined && <BulkProgress key={operation} id={operation} close={() => setOperation(undefined)} />}
+      </Suspense>
+      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} begun={setOperation} />
       <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
     </Page>
   );
@@ -87,7 +92,14 @@ function useTotal(q: string | undefined) {
   });
 }
 
-function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear: () => void; add: () => void }) {
+interface RowsProps {
+  readonly total: ReturnType<typeof useTotal>;
+  readonly clear: () => void;
+  readonly add: () => void;
+  readonly begun: (operationId: number) => void;
+}
+
+function Rows({ total, clear, add, begun }: RowsProps) {
   const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
@@ -126,6 +138,7 @@ function Rows({ total, clear, add }: { total: ReturnType<typeof useTotal>; clear
             total={total.data}
             onAll={() => setAll(true)}
             onNone={none}
+            begun={begun}
           />
         )}
       </Suspense>
