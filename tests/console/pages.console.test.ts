@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
 import { haveSession, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
-import { operator, useBrowser } from "./support/suite.ts";
+import { makeTenant, operator, useBrowser } from "./support/suite.ts";
 
 // Every page with something in it: for people who cannot see it, in both themes, in narrow and wide windows, by keyboard, and under its policy.
 
@@ -119,6 +119,57 @@ test.concurrent.each([0, 1])("nothing is wrong with any page, part %i of 2", { t
   for (const path of paths.filter((_, index) => index % 2 === part)) {
     await openPage(page, login().baseUrl, path);
     found.push(...(await faultsOf(page)).map((text) => `${path} ${text}`));
+  }
+  expect(found).toEqual([]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+/** What a tenant has that has nothing yet. */
+const firstPages = [
+  ...["/", "/devices", "/rollouts", "/rollouts/new?step=plan", "/software", "/software?tab=modules", "/auto-assign"],
+  ...["/auto-assign?tab=assignments", "/approvals", "/reports", "/actions", "/settings/types", "/settings/tags", "/settings/roles"],
+  ...["/settings/keys", "/settings/clients", "/settings/webhooks"],
+];
+
+test.concurrent("nothing is wrong with the pages of a tenant that has nothing yet", { timeout: 600_000 }, async () => {
+  const own = await makeTenant();
+  const visited = await visit(browser());
+  const { page, complaints, context } = visited;
+  await haveSession(visited, own);
+  const found: string[] = [];
+  for (const path of firstPages) {
+    await openPage(page, own.baseUrl, path);
+    found.push(...(await axe(page)).map((text) => `${path} ${text}`));
+  }
+  expect(found).toEqual([]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test.concurrent("nothing is wrong with pages that could not be loaded", { timeout: 600_000 }, async () => {
+  const visited = await visit(browser());
+  const { page, complaints, context } = visited;
+  await haveSession(visited, login());
+  const body = JSON.stringify({ message: "Broken on purpose." });
+  await page.route("**/api/mgmt/v1/**", (route) =>
+    /\/userinfo|\/events\/stream/.test(route.request().url())
+      ? route.fallback()
+      : route.fulfill({ status: 500, headers: { "content-type": "application/json", "x-request-id": "req-of-this" }, body }),
+  );
+  const found: string[] = [];
+  for (const path of paths.filter((one) => !/[?&]q=|nobody|nothing|nowhere/.test(one))) {
+    await page.goto(`${login().baseUrl}/console${path}`);
+    const said = await page
+      .getByText("Broken on purpose.")
+      .first()
+      .waitFor({ timeout: 20_000 })
+      .then(
+        () => true,
+        () => false,
+      );
+    if (!said) found.push(`${path} does not say that it could not be loaded`);
+    found.push(...(await axe(page)).map((text) => `${path} ${text}`));
   }
   expect(found).toEqual([]);
   expect(complaints).toEqual([]);

@@ -43,6 +43,7 @@ const needs: readonly (readonly [page: string, request: RegExp])[] = [
   ["/devices/{device}?tab=attributes", /\/targets\/{device}\/attributes/],
   ["/devices/{device}?tab=metadata", /\/targets\/{device}\/metadata/],
   ["/rollouts", /\/rollouts\?.*limit=1(&|$)/],
+  ["/rollouts/new", /\/distributionsets\?/],
   ["/rollouts/{rollout}", /\/rollouts\/{rollout}$/],
   ["/rollouts/{rollout}", /\/deploygroups\?/],
   ["/rollouts/{rollout}?tab=failures", /\/failures/],

@@ -50,6 +50,7 @@ async function inTheme(page: Page, theme: Theme): Promise<string[]> {
 
 /** What axe finds on a page in both themes, which follow the wish of the browser. */
 export async function axe(page: Page): Promise<string[]> {
-  await page.evaluate(source);
+  // It stays in a document, so that what opens over a page needs no other copy.
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
   return [...(await inTheme(page, "dark")), ...(await inTheme(page, "light"))];
 }

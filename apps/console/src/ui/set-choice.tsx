@@ -4,6 +4,7 @@ import { ask, r } from "../api/client.ts";
 import { quoted } from "../fiql/complete.ts";
 import { sets as t } from "../text/en.ts";
 import { Choice, Field } from "./field.tsx";
+import { Failure } from "./states.tsx";
 
 interface SetChoiceProps {
   readonly value: string;
@@ -17,7 +18,7 @@ const offered = 50;
 export function SetChoice({ value, onChange }: SetChoiceProps) {
   const [text, setText] = useState("");
   const q = text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)},version==${quoted(`${text.trim()}*`)}`;
-  const { data } = useQuery(ask(r.distributionSets.list, { query: { q, limit: offered, sort: "id:DESC" } }));
+  const { data, error, refetch } = useQuery(ask(r.distributionSets.list, { query: { q, limit: offered, sort: "id:DESC" } }));
   const isOffered = value === "" || data === undefined || data.content.some(({ id }) => String(id) === value);
   const { data: chosen } = useQuery({ ...ask(r.distributionSets.list, { query: { q: `id==${value}`, limit: 1 } }), enabled: !isOffered });
   const options = [...(isOffered ? [] : (chosen?.content ?? [])), ...(data?.content ?? [])].map(
@@ -27,6 +28,7 @@ export function SetChoice({ value, onChange }: SetChoiceProps) {
       disabled: complete === false || valid === false,
     }),
   );
+  if (error !== null && data === undefined) return <Failure error={error} retry={() => void refetch()} />;
   return (
     <>
       {(data?.total ?? 0) > offered || text !== "" ? <Field label={t.find} value={text} onChange={setText} /> : null}
