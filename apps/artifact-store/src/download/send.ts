@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import { pipeline as connect, type Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
+import { bytesPassed } from "@harrier/service";
 import type { ByteRange, Storage } from "../storage/storage.ts";
 import { contentDisposition } from "./disposition.ts";
 import { answerRange, matches } from "./range.ts";
@@ -123,6 +124,7 @@ async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, 
     transform(chunk: Buffer, _encoding, done) {
       missing -= chunk.length;
       sent?.(chunk.length);
+      bytesPassed(chunk.length);
       done(null, chunk);
     },
     flush: (done) => done(missing === 0 ? null : new Error(`${missing} bytes of the stored object are missing`)),

@@ -4,6 +4,7 @@ import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import { runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
+import { bytesPassed } from "@harrier/service";
 import type { BlobDeps } from "../blobs/blobs.ts";
 import { type StoredPart, stagingKey } from "../storage/storage.ts";
 import { keepLease, leaseLost } from "../upload/lease.ts";
@@ -97,6 +98,7 @@ function checkingStream(size: number, hashes: RunningHashes, digest: GivenDigest
       if (left < 0) return done(wrongLength(size));
       hashes.update(chunk);
       own?.update(chunk);
+      bytesPassed(chunk.length);
       done(null, chunk);
     },
     flush(done) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
+import { bytesPassed } from "@harrier/service";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
 
 /** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
@@ -34,6 +35,7 @@ export function createMeasure(room: Room): Measure {
       sha256.update(chunk);
       sha1.update(chunk);
       md5.update(chunk);
+      bytesPassed(chunk.length);
       done(null, chunk);
     },
   });

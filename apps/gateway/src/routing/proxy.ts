@@ -1,6 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Surface } from "@harrier/contracts";
+import { bytesPassed } from "@harrier/service";
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-proxy-middleware";
 import { hasBody } from "./read-body.ts";
 import { passAnswer, wholeBody } from "./small-bodies.ts";
@@ -68,11 +69,14 @@ export function createForward(options: Options): Forward {
     on: {
       proxyReq: (outgoing, req) => {
         req.outgoing = outgoing;
+        // Reading begins in the next turn; in this one the proxy begins to pass the body on, so that it misses nothing.
+        if (options.transfers !== undefined && hasBody(req) && req.readBody === undefined) countPassed(req);
       },
       proxyRes: (answer, _req, res) => {
         // The two ends of a connection decide whether it stays open.
         answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
         passAnswer(answer, res);
+        if (options.transfers !== undefined) countPassed(answer);
       },
       error: (error, req, res) => {
         const code = req.stalled === true ? "requestTimeout" : "unavailable";
@@ -92,6 +96,11 @@ export function createForward(options: Options): Forward {
     if (options.transfers !== undefined && hasBody(req) && req.readBody === undefined) watchUpload(req, options.transfers.stallMs);
     void proxy(req, res);
   };
+}
+
+/** Tells of the bytes of a body that is being passed on. */
+function countPassed(body: IncomingMessage): void {
+  body.on("data", (chunk: Buffer) => bytesPassed(chunk.length));
 }
 
 const checks = 10;
