@@ -29,12 +29,10 @@ test("a process whose bytes pass does not collect its whole heap for them", () =
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
     console.log(whole);`;
+  const flags = ["--expose-gc", "--max-semi-space-size=32", "--input-type=module"];
+  // Memory is given back by threads of V8, which come late where the machine is busy: the least of three processes counts.
   const collections = (how: string) =>
-    Number(
-      execFileSync(process.execPath, ["--expose-gc", "--max-semi-space-size=32", "--input-type=module", "-e", script, how], {
-        encoding: "utf8",
-      }),
-    );
+    Math.min(...[1, 2, 3].map(() => Number(execFileSync(process.execPath, [...flags, "-e", script, how], { encoding: "utf8" }))));
   expect(collections("left to V8")).toBeGreaterThan(4);
   // one that began with the process may end meanwhile
   expect(collections("freed")).toBeLessThan(2);

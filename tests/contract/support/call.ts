@@ -96,10 +96,11 @@ function checkSuccess(route: Route, surface: Surface, answer: Answer): void {
 }
 
 /**
- * These members may be null: one for which null means all (contract management.md §12.10), and those of a target filter, which are always there
- * (§1.2).
+ * These members may be null: one for which null means all (contract management.md §12.10), those of a target filter, which are always there (§1.2),
+ * and the status that an action had before it was created, because an event is listed as it is published (contract rollouts.md §7.2).
  */
-const mayBeNull = /\/(targetTypeScopes|autoAssignDistributionSet|autoAssignActionType|autoAssignWeight|confirmationRequired)$/;
+const mayBeNull =
+  /\/(content\/\d+\/data\/previousStatus|targetTypeScopes|autoAssignDistributionSet|autoAssignActionType|autoAssignWeight|confirmationRequired)$/;
 
 /** Finds the paths of null members, which the interfaces omit elsewhere (contract management.md §1.2). */
 function nullsIn(value: unknown, path = ""): string[] {
