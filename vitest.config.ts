@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { WalksFirst } from "./tests/contract/support/walks-first.ts";
+import { LongestFirst } from "./tests/contract/support/longest-first.ts";
 
 const ignored = ["**/node_modules/**", "**/dist/**", "**/.harrier/**"];
 const src = (name: string) => [`apps/*/src/**/${name}`, `packages/*/src/**/${name}`];
@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     pool: "forks",
     maxWorkers: 2,
-    sequence: { sequencer: WalksFirst },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

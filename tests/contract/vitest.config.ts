@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { WalksFirst } from "./support/walks-first.ts";
+import { LongestFirst } from "./support/longest-first.ts";
 
 /** Runs the suite alone: `vitest run --config tests/contract/vitest.config.ts`. Within `npm test` it is the project `contract` of the root. */
 export default defineConfig({
@@ -14,7 +14,7 @@ export default defineConfig({
     isolate: false,
     // The tests mostly wait for the services, so that more of them have room than the machine has cores.
     maxWorkers: 4,
-    sequence: { groupOrder: 1, sequencer: WalksFirst },
+    sequence: { groupOrder: 1, sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 300_000,
   },
