@@ -12,16 +12,16 @@ interface Finding {
 
 const runOnly = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What axe finds; it is evaluated by the debugger, which the policy of the page does not bind. */
-async function findings(page: Page): Promise<string[]> {
+/** What axe finds in the document or in a part of it; it is evaluated by the debugger, which the policy of the page does not bind. */
+async function findings(page: Page, part: string | undefined): Promise<string[]> {
   const options = { runOnly, resultTypes: ["violations"] };
   const found = await page.evaluate(
-    (given) =>
-      (globalThis as unknown as { axe: { run: (of: Document, how: object) => Promise<{ violations: Finding[] }> } }).axe.run(
-        document,
+    ([within, given]) =>
+      (globalThis as unknown as { axe: { run: (of: unknown, how: object) => Promise<{ violations: Finding[] }> } }).axe.run(
+        within ?? document,
         given,
       ),
-    options,
+    [part, options] as const,
   );
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id} at ${target.join(" ")}: ${failureSummary?.slice(0, 200)}`),
@@ -38,19 +38,19 @@ async function settled(): Promise<void> {
 }
 
 /** What is found and stays: a page that is drawn anew for another theme may take longer than those frames. */
-async function inTheme(page: Page, theme: Theme): Promise<string[]> {
+async function inTheme(page: Page, theme: Theme, part: string | undefined): Promise<string[]> {
   await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
   for (let again = 0; ; again++) {
     await page.evaluate(settled);
-    const found = await findings(page);
+    const found = await findings(page, part);
     if (found.length === 0 || again === looks) return found.map((text) => `in the ${theme} theme ${text}`);
     await page.waitForTimeout(500);
   }
 }
 
-/** What axe finds on a page in both themes, which follow the wish of the browser. */
-export async function axe(page: Page): Promise<string[]> {
+/** What axe finds on a page, or in the part that a CSS selector names, in both themes, which follow the wish of the browser. */
+export async function axe(page: Page, part?: string): Promise<string[]> {
   // It stays in a document, so that what opens over a page needs no other copy.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
-  return [...(await inTheme(page, "dark")), ...(await inTheme(page, "light"))];
+  return [...(await inTheme(page, "dark", part)), ...(await inTheme(page, "light", part))];
 }
