@@ -17,8 +17,7 @@ const maxOfTarget = 5_000;
 
 /**
  * Removes closed actions with their history (contract rollouts.md §6.7): listed ones all or none, or a target's older ones as far as they may be
- * removed. A setting of the tenant says which statuses may be removed; open actions never are, nor those
- * that are still watched by their safety policy.
+ * removed. A setting of the tenant says which statuses may be removed; open actions never are, nor those that their safety policy still watches.
  */
 export async function deleteActions(deps: Deps, request: DeleteActionsRequest, ctx: CallContext): Promise<DeleteActionsResponse> {
   const { controllerId, keepLast } = request;

@@ -1,17 +1,8 @@
 import { actionStatus, outcomeCode, type ResolvedPolicy, tally, updateStatus } from "@harrier/contracts";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import {
-  brokenSequences,
-  type CommandsFixture,
-  commandsFixture,
-  contextOf,
-  countedProgress,
-  itemOf,
-  progressOf,
-  reservedSet,
-} from "../commands.fixture.ts";
+import { type CommandsFixture, commandsFixture, contextOf, itemOf, progressOf, reservedSet } from "../commands.fixture.ts";
 import { overAt } from "./settle.ts";
-import { policy, proof, watchedFleet } from "./watches.fixture.ts";
+import { expectConsistent, policy, proof, watchedFleet } from "./watches.fixture.ts";
 
 let fixture: CommandsFixture;
 let fleet: ReturnType<typeof watchedFleet>;
@@ -22,13 +13,7 @@ beforeAll(async () => {
   fleet = watchedFleet(fixture);
 });
 afterAll(() => fixture.close());
-afterEach(async () => {
-  for (const rolloutId of rollouts) {
-    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
-    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
-  }
-  expect(await brokenSequences(fixture)).toEqual([]);
-});
+afterEach(() => expectConsistent(fixture, rollouts));
 
 const limits: ResolvedPolicy["limits"] = {
   notFetchedSeconds: 600,

@@ -1,21 +1,8 @@
 import { actionStatus, outcomeCode, tally, updateStatus } from "@harrier/contracts";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import {
-  brokenSequences,
-  type CommandsFixture,
-  chunkOf,
-  commandsFixture,
-  contextOf,
-  countedProgress,
-  itemOf,
-  progressOf,
-  reservedSet,
-  runGroup,
-  seedMembers,
-} from "../commands.fixture.ts";
-import { seedActions, seedTargets } from "../device.fixture.ts";
-import { createLastPolls } from "../poll/last-polls.ts";
-import { policy, proof, watchedFleet } from "./watches.fixture.ts";
+import { type CommandsFixture, commandsFixture, contextOf, itemOf, progressOf, reservedSet } from "../commands.fixture.ts";
+import { seedActions } from "../device.fixture.ts";
+import { expectConsistent, policy, proof, watchedFleet } from "./watches.fixture.ts";
 
 let fixture: CommandsFixture;
 let fleet: ReturnType<typeof watchedFleet>;
@@ -27,14 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-// Whatever a test has done: counts are those of the actions, and histories and events have no gap.
-afterEach(async () => {
-  for (const rolloutId of rollouts) {
-    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
-    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
-  }
-  expect(await brokenSequences(fixture)).toEqual([]);
-});
+afterEach(() => expectConsistent(fixture, rollouts));
 
 /** A rollout of one new target with the policy, and its action. */
 async function one(safety: string, change: { setId?: number } = {}) {
@@ -261,55 +241,6 @@ test("beyond 1.15 an attribute that is removed contradicts nothing", async () =>
   expect(await fleet.state(action)).toMatchObject({ tally: tally.proving, stage: "rebooting", asked: true });
 });
 
-test("beyond 1.19 two replicas at once settle each once", async () => {
-  const { device, action } = await one(policy({ proof: proof() }));
-  await fleet.report(device, action);
-  await fleet.later(action, 61 * minutes);
-  await Promise.all([fleet.settle(), fleet.settle(), fleet.settle()]);
-  await fleet.settle();
-  expect(await fleet.eventTypes(action)).toEqual(["created", "status_changed", "status_changed", "proof_changed"]);
-});
-
-test("beyond 1.19 two watches of one target that are due together are settled in one round, the older first", async () => {
-  const { device, action } = await one(policy({ proof: proof() }));
-  await fleet.report(device, action);
-  const { actions } = await fixture.actions.assignSet(
-    {
-      set: reservedSet(101),
-      items: [itemOf(device, { safetyIndex: 0 })],
-      initiator: "admin",
-      safeties: `[${policy({ limits: { notFetchedSeconds: 60, count: "error" } })}]`,
-    },
-    contextOf(),
-  );
-  const newer = Number(actions?.[0]?.id);
-  await fleet.later(action, 61 * minutes);
-  await fleet.later(newer, 61 * minutes);
-  await fleet.settle();
-  expect(await fleet.state(action)).toMatchObject({ status: ERROR, stage: null, assigned: 101, outcome: outcomeCode("unproven", "none") });
-  expect(await fleet.state(newer)).toMatchObject({ status: RUNNING, tally: tally.silent, silent: true });
-});
-
-test("beyond 1.20 a hundred polls of one second at two replicas count once, and one of the next second counts again", async () => {
-  const { device, action, targetId } = await one(policy({ proof: proof({ stable: { polls: 9, minutes: 0 } }) }));
-  await fleet.report(device, action);
-  await fleet.shows(device, { sw_version: "1.3" });
-  const replicas = [createLastPolls({ pool: fixture.db.pool }), createLastPolls({ pool: fixture.db.pool })];
-  const first = Date.now() + 1;
-  const poll = async (at: number) => {
-    for (const replica of replicas) replica.record(1, targetId, at);
-    await Promise.all(replicas.map((replica) => replica.flush()));
-  };
-  const counted = async () =>
-    (await fixture.db.pool.query("select polls from action_watches where action_id = $1", [action])).rows[0].polls;
-  for (let n = 0; n < 100; n += 1) await poll(first + n * 9);
-  expect(await counted()).toBe(1);
-  await poll(first + 1_000);
-  expect(await counted()).toBe(2);
-  await poll(first + 1_999);
-  expect(await counted()).toBe(2);
-});
-
 test("beyond 1.22 a person decides about what is proving, and about nothing else", async () => {
   const proven = await one(policy({ proof: proof() }));
   await expect(fleet.prove(proven.device, proven.action, true)).rejects.toMatchObject({ code: "actionNotProving" });
@@ -342,33 +273,6 @@ test("beyond 1.29 another action is cancelled while one is proving: its target i
   expect(await fleet.state(action)).toMatchObject({ assigned: 100, updateStatus: updateStatus.pending });
   await fixture.db.pool.query("delete from actions where id = $1", [other]);
   await fixture.db.pool.query("delete from action_history where action_id = $1", [other]);
-});
-
-test("an assignment with a policy is proven as a rollout's action is", async () => {
-  await seedTargets(fixture, [{ id: 5000 }]);
-  const items = [itemOf("d5000", { safetyIndex: 0 })];
-  const request = { set: reservedSet(100), items, initiator: "admin", safeties: `[${policy({ proof: proof() })}]` };
-  const { actions } = await fixture.actions.assignSet(request, contextOf());
-  const action = Number(actions?.[0]?.id);
-  await fleet.report("d5000", action);
-  await fleet.shows("d5000", { sw_version: "1.3" });
-  await fleet.polls(5000, 2);
-  await fleet.settle();
-  expect(await fleet.state(action)).toMatchObject({ installed: 100, outcome: outcomeCode("proven", "attributes") });
-});
-
-test("the policy of an action is that of its target's type, where the types have their own", async () => {
-  await seedTargets(fixture, [{ id: 6000 }, { id: 6001 }]);
-  await fixture.db.pool.query("update targets set target_type_id = 7 where id = 6001");
-  await seedMembers(fixture, { rolloutId: 6000, groupId: 1 }, [6000, 6001]);
-  const own = policy({ proof: proof({ expected: [{ key: "fw", value: "9", match: "prefix" }] }) });
-  const chunk = { ...chunkOf(6000, { safety: policy({ proof: proof() }) }), safetyOfTypes: [{ targetTypes: [7], safety: own }] };
-  await runGroup(fixture, chunk);
-  const { rows } = await fixture.db.pool.query(
-    `select p.body #>> '{proof,expected,0,key}' as key from actions a join action_policies p on p.tenant_id = a.tenant_id and p.id = a.policy_id
-      where a.rollout_id = 6000 order by a.target_id`,
-  );
-  expect(rows.map((row) => row.key)).toEqual(["sw_version", "fw"]);
 });
 
 test("deleting a target with a claim leaves no watch and no count", async () => {

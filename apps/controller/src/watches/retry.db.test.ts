@@ -2,18 +2,8 @@ import { actionStatus, outcomeCode, type ResolvedPolicy, tally } from "@harrier/
 import { runOne } from "@harrier/db";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { stopChunk } from "../actions/ends.sql.ts";
-import {
-  brokenSequences,
-  type CommandsFixture,
-  chunkOf,
-  commandsFixture,
-  contextOf,
-  countedProgress,
-  itemOf,
-  progressOf,
-  reservedSet,
-} from "../commands.fixture.ts";
-import { policy, proof, watchedFleet } from "./watches.fixture.ts";
+import { type CommandsFixture, chunkOf, commandsFixture, contextOf, itemOf, progressOf, reservedSet } from "../commands.fixture.ts";
+import { expectConsistent, policy, proof, watchedFleet } from "./watches.fixture.ts";
 
 let fixture: CommandsFixture;
 let fleet: ReturnType<typeof watchedFleet>;
@@ -24,13 +14,7 @@ beforeAll(async () => {
   fleet = watchedFleet(fixture);
 });
 afterAll(() => fixture.close());
-afterEach(async () => {
-  for (const rolloutId of rollouts) {
-    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
-    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
-  }
-  expect(await brokenSequences(fixture)).toEqual([]);
-});
+afterEach(() => expectConsistent(fixture, rollouts));
 
 const retry = (change: Partial<NonNullable<ResolvedPolicy["retry"]>> = {}): NonNullable<ResolvedPolicy["retry"]> => ({
   max: 3,

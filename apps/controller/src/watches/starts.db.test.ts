@@ -1,8 +1,17 @@
-import { actionStatus, tally } from "@harrier/contracts";
+import { actionStatus, outcomeCode, tally } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CommandsFixture, chunkOf, commandsFixture, runGroup, seedMembers } from "../commands.fixture.ts";
+import {
+  type CommandsFixture,
+  chunkOf,
+  commandsFixture,
+  contextOf,
+  itemOf,
+  reservedSet,
+  runGroup,
+  seedMembers,
+} from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
-import { policy, watchedFleet } from "./watches.fixture.ts";
+import { policy, proof, watchedFleet } from "./watches.fixture.ts";
 
 let fixture: CommandsFixture;
 let fleet: ReturnType<typeof watchedFleet>;
@@ -66,3 +75,30 @@ test.each([
     expect(await fleet.state(id)).toMatchObject({ status, tally: tally.plain, outcome: null });
   },
 );
+
+test("an assignment with a policy is proven as a rollout's action is", async () => {
+  await seedTargets(fixture, [{ id: 5000 }]);
+  const items = [itemOf("d5000", { safetyIndex: 0 })];
+  const request = { set: reservedSet(100), items, initiator: "admin", safeties: `[${policy({ proof: proof() })}]` };
+  const { actions } = await fixture.actions.assignSet(request, contextOf());
+  const action = Number(actions?.[0]?.id);
+  await fleet.report("d5000", action);
+  await fleet.shows("d5000", { sw_version: "1.3" });
+  await fleet.polls(5000, 2);
+  await fleet.settle();
+  expect(await fleet.state(action)).toMatchObject({ installed: 100, outcome: outcomeCode("proven", "attributes") });
+});
+
+test("the policy of an action is that of its target's type, where the types have their own", async () => {
+  await seedTargets(fixture, [{ id: 6000 }, { id: 6001 }]);
+  await fixture.db.pool.query("update targets set target_type_id = 7 where id = 6001");
+  await seedMembers(fixture, { rolloutId: 6000, groupId: 1 }, [6000, 6001]);
+  const own = policy({ proof: proof({ expected: [{ key: "fw", value: "9", match: "prefix" }] }) });
+  const chunk = { ...chunkOf(6000, { safety: policy({ proof: proof() }) }), safetyOfTypes: [{ targetTypes: [7], safety: own }] };
+  await runGroup(fixture, chunk);
+  const { rows } = await fixture.db.pool.query(
+    `select p.body #>> '{proof,expected,0,key}' as key from actions a join action_policies p on p.tenant_id = a.tenant_id and p.id = a.policy_id
+      where a.rollout_id = 6000 order by a.target_id`,
+  );
+  expect(rows.map((row) => row.key)).toEqual(["sw_version", "fw"]);
+});

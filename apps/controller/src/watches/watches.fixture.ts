@@ -1,7 +1,19 @@
 import { type QuotaLimits, type ResolvedPolicy, tally, type WatchStage, watchStages } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { cloudEventOf } from "@harrier/events";
-import { type CommandsFixture, chunkOf, contextOf, itemOf, reservedSet, runGroup, seedMembers } from "../commands.fixture.ts";
+import { expect } from "vitest";
+import {
+  brokenSequences,
+  type CommandsFixture,
+  chunkOf,
+  contextOf,
+  countedProgress,
+  itemOf,
+  progressOf,
+  reservedSet,
+  runGroup,
+  seedMembers,
+} from "../commands.fixture.ts";
 import { seedTargets } from "../device.fixture.ts";
 import { executions, results } from "../domain/transitions.ts";
 import { createLastPolls } from "../poll/last-polls.ts";
@@ -228,4 +240,14 @@ export function watchedFleet(fixture: CommandsFixture) {
       }
     },
   };
+}
+
+/** Whatever a test has done: the counts of these rollouts are those of the actions, and histories and events have no gap. */
+export async function expectConsistent(fixture: CommandsFixture, rolloutIds: readonly number[]): Promise<void> {
+  const fleet = watchedFleet(fixture);
+  for (const rolloutId of rolloutIds) {
+    expect(await progressOf(fixture, rolloutId), `rollout ${rolloutId}`).toEqual(await countedProgress(fixture, rolloutId));
+    expect(await fleet.beside(rolloutId), `rollout ${rolloutId}`).toEqual(await fleet.countedBeside(rolloutId));
+  }
+  expect(await brokenSequences(fixture)).toEqual([]);
 }
