@@ -1,9 +1,9 @@
 import { createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
+import { type Login, openPage } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
-import { makeTenant, useBrowser } from "./support/suite.ts";
+import { useBrowser, visitTenant } from "./support/suite.ts";
 
 // What is changed from the pages of one device, of many devices and of software; what came of it is what another client reads.
 
@@ -13,10 +13,7 @@ let page: Page;
 let complaints: string[];
 
 beforeAll(async () => {
-  login = await makeTenant();
-  const visited = await visit(browser());
-  await haveSession(visited, login);
-  ({ page, complaints } = visited);
+  ({ login, page, complaints } = await visitTenant(browser()));
 });
 
 const admin = () => adminOf(login);

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeSet } from "./support/fleet.ts";
-import { makeTenant, operator, useBrowser } from "./support/suite.ts";
+import { operator, useBrowser, visitTenant } from "./support/suite.ts";
 
 // Two people at the same thing: nobody overwrites what the other has changed meanwhile, approves what they have not seen, or drops what a form does not show.
 
@@ -13,10 +13,7 @@ let page: Page;
 let complaints: string[];
 
 beforeAll(async () => {
-  login = await makeTenant();
-  const visited = await visit(browser());
-  await haveSession(visited, login);
-  ({ page, complaints } = visited);
+  ({ login, page, complaints } = await visitTenant(browser()));
 });
 
 const admin = () => adminOf(login);

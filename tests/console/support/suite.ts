@@ -1,7 +1,7 @@
 import { createAdmin, uniqueName } from "@harrier/testkit";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, inject } from "vitest";
-import type { Login } from "./browser.ts";
+import { haveSession, type Login, type Visit, visit } from "./browser.ts";
 
 /** The browser of the suite, for the tests of a file. */
 export function useBrowser(): () => Browser {
@@ -27,4 +27,12 @@ export async function makeTenant(name = uniqueName("tenant")): Promise<Login> {
   ]);
   if (made === undefined) throw new Error("the tenant was not made");
   return { baseUrl, user: `${name}\\admin`, password: made.administrator.password };
+}
+
+/** A page of the administrator of a tenant that is made for it. */
+export async function visitTenant(browser: Browser): Promise<Visit & { login: Login }> {
+  const login = await makeTenant();
+  const visited = await visit(browser);
+  await haveSession(visited, login);
+  return { ...visited, login };
 }
