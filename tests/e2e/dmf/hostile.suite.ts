@@ -8,7 +8,7 @@ import { counterOf } from "../support/metrics.ts";
 import { deepHeader, sendRaw, textHeader } from "../support/raw-message.ts";
 import { type Backend, connectBackend } from "../support/thing.ts";
 import { broker, enable, newTenant, replicasOfDmf } from "./stack.ts";
-import { assignAll, limitMs, newSet, registered, target } from "./things.ts";
+import { assign, assignAll, limitMs, newSet, registered, target, told } from "./things.ts";
 
 /** What the user of a tenant can do to dmf with the means of the broker. It is a tenant of its own, so that nothing is left for the other tests. */
 export function hostileClients(): void {
@@ -119,5 +119,27 @@ export function hostileClients(): void {
     } finally {
       await client.close();
     }
+  });
+
+  test("a tenant that has thousands of things told at once makes no thing of another tenant wait until they all are", async () => {
+    const other = await registered();
+    const [setOfOther, set] = [await newSet(), await newSet(boss)];
+    const address = `amqp://${vhost}/${thing.exchange}`;
+    const parts = Array.from({ length: 4 }, (_, part) => Array.from({ length: 2_000 }, (__, n) => `${name}-${part}-${n}`));
+    for (const ids of parts)
+      await boss.post(
+        "targets",
+        ids.map((controllerId) => ({ controllerId, name: controllerId, address })),
+      );
+    for (const ids of parts) await assignAll(ids, set, {}, boss);
+    await assign(other, setOfOther);
+    const toldOfSet = () =>
+      thing.got.flatMap(({ topic, thingId, body }) =>
+        topic === "DOWNLOAD_AND_INSTALL" && thingId?.startsWith(`${name}-`) ? [`${thingId} ${body.actionId}`] : [],
+      );
+    await told(other, "DOWNLOAD_AND_INSTALL");
+    expect(toldOfSet().length).toBeLessThan(parts.flat().length);
+    await eventually(() => expect(new Set(toldOfSet()).size).toBe(parts.flat().length), limitMs);
+    expect(toldOfSet()).toHaveLength(parts.flat().length);
   });
 }

@@ -38,3 +38,10 @@ it("an exchange of which it was not known since when it has missed messages has 
   const { full } = JSON.parse(withBehind(old, { dropped: [], full: [{ tenantId: 1, exchange: "a" }] }, 5)) as Position;
   expect(full).toEqual({ "1/a": { seen: "5:5:", at: 5 }, "1/b": { seen: "", at: 4 } });
 });
+
+it("a tenant that has had a backlog has missed messages since what was seen of it", () => {
+  const position = JSON.stringify({ ...before, backlogsFrom: { 4: "3:3:" } });
+  const { missed, full } = JSON.parse(withBehind(position, { dropped: [4, 5], full: exchanges(1, 4) }, 5)) as Position;
+  expect(missed).toEqual({ 4: { seen: "3:3:", at: 5 }, 5: { seen: "5:5:", at: 5 } });
+  expect(full).toMatchObject({ "4/e/0": { seen: "3:3:", at: 5 } });
+});

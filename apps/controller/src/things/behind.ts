@@ -1,6 +1,7 @@
 import { isReplyExchange } from "@harrier/contracts";
 import { type Database, run } from "@harrier/db";
 import type { ReadDeviceMessagesRequest } from "@harrier/rpc";
+import { seenOf } from "./backlogs.ts";
 import { type Missed, type Position, tellAgain } from "./outgoing.sql.ts";
 
 /** Deletions of the last week are told again at most, and only while the outbox has them. */
@@ -18,7 +19,7 @@ export interface Tenant {
 /** Adds tenants and exchanges to those that are behind: they have missed what this position confirms. */
 export function withBehind(confirmed: string, { dropped, full }: Pick<ReadDeviceMessagesRequest, "dropped" | "full">, now: number): string {
   const position = JSON.parse(confirmed) as Position;
-  const from = { seen: position.from, at: now };
+  const from = (tenantId: number): Since => ({ seen: position.backlogsFrom?.[tenantId] ?? position.from, at: now });
   const kept = withFull(
     position.full,
     full.filter(({ exchange }) => isReplyExchange(exchange)),
@@ -27,7 +28,7 @@ export function withBehind(confirmed: string, { dropped, full }: Pick<ReadDevice
   const perTenant = Map.groupBy(Object.keys(kept), tenantOf);
   const many = [...perTenant].flatMap(([tenantId, keys]) => (keys.length > maxFull ? [tenantId] : []));
   const behind = [...new Set([...(position.behind ?? []), ...dropped, ...many])];
-  return JSON.stringify({ ...position, behind, missed: withMissed(position.missed, dropped, from), full: kept });
+  return JSON.stringify({ ...position, behind, missed: withMissed(position.missed, { tenantIds: dropped, from, now }), full: kept });
 }
 
 const exchangeKey = ({ tenantId, exchange }: { tenantId: number; exchange: string }): string => `${tenantId}/${exchange}`;
@@ -38,20 +39,32 @@ const exchangeNameOf = (key: string): string => key.slice(key.indexOf("/") + 1);
 function withFull(
   before: Position["full"] = {},
   exchanges: ReadDeviceMessagesRequest["full"],
-  { seen = "", at }: { seen: string | undefined; at: number },
+  from: (tenantId: number) => Since,
 ): Record<string, Missed> {
   const known = Object.entries(before).filter(([, missed]) => missed.seen !== "");
-  return { ...before, ...Object.fromEntries([...exchanges.map((one) => [exchangeKey(one), { seen, at }] as const), ...known]) };
+  const added = exchanges.map((one) => {
+    const { seen = "", at } = from(one.tenantId);
+    return [exchangeKey(one), { seen, at }] as const;
+  });
+  return { ...before, ...Object.fromEntries([...added, ...known]) };
+}
+
+/** What was seen when messages began to be missed, if that is known, and when (epoch ms). */
+interface Since {
+  readonly seen: string | undefined;
+  readonly at: number;
 }
 
 /** Adds tenants that miss messages from now on; who has missed some before has done so for longer. Nothing older than the outbox is kept. */
 function withMissed(
   before: Position["missed"] = {},
-  tenantIds: readonly number[],
-  { seen, at }: { seen: string | undefined; at: number },
+  { tenantIds, from, now }: { tenantIds: readonly number[]; from: (tenantId: number) => Since; now: number },
 ): Record<string, Missed> {
-  const kept = Object.entries(before).filter(([, missed]) => missed.at > at - maxMissedMs);
-  const added = seen === undefined ? [] : tenantIds.map((id) => [String(id), { seen, at }] as const);
+  const kept = Object.entries(before).filter(([, missed]) => missed.at > now - maxMissedMs);
+  const added = tenantIds.flatMap((id) => {
+    const { seen, at } = from(id);
+    return seen === undefined ? [] : [[String(id), { seen, at }] as const];
+  });
   return Object.fromEntries([...added, ...kept]);
 }
 
@@ -79,7 +92,8 @@ export async function catchUp(
   const takes = new Set(connected);
   const rests = new Set(resting.map(exchangeKey));
   const suspended = [...known].filter((id) => !active.has(id));
-  const missed = withMissed(position.missed, suspended, { seen: position.seen, at: now() });
+  const since = (tenantId: number): Since => ({ seen: seenOf(position, tenantId), at: now() });
+  const missed = withMissed(position.missed, { tenantIds: suspended, from: since, now: now() });
   const whole = tenants
     .filter(({ tenantId }) => behind.has(tenantId) && takes.has(tenantId) && !rests.has(exchangeKey({ tenantId, exchange: "" })))
     .map(({ tenantId, vhost }) => ({ tenantId, vhost, exchange: null, since: missed[tenantId]?.seen ?? "" }));
@@ -96,7 +110,7 @@ export async function catchUp(
     tenants: ids,
     behind: [...behind].filter((id) => !told.has(id)),
     missed,
-    full: aged(waiting, { active, seen: position.seen, at: now() }),
+    full: aged(waiting, { active, since }),
   };
   const again = [...whole, ...ofExchanges];
   if (again.length > 0) {
@@ -110,9 +124,14 @@ export async function catchUp(
 /** What waits for longer than the outbox keeps deletions waits on for those from now on; of a tenant that is gone nothing waits. */
 function aged(
   full: readonly [string, Missed][],
-  { active, seen = "", at }: { active: { has(tenantId: number): boolean }; seen: string | undefined; at: number },
+  { active, since }: { active: { has(tenantId: number): boolean }; since: (tenantId: number) => Since },
 ): Record<string, Missed> {
-  const old = (missed: Missed): boolean => missed.at <= at - maxMissedMs;
-  const kept = full.filter(([key, missed]) => !old(missed) || active.has(tenantOf(key)));
-  return Object.fromEntries(kept.map(([key, missed]) => [key, old(missed) ? { seen, at } : missed]));
+  return Object.fromEntries(
+    full.flatMap(([key, missed]) => {
+      const tenantId = tenantOf(key);
+      const { seen = "", at } = since(tenantId);
+      if (missed.at > at - maxMissedMs) return [[key, missed]];
+      return active.has(tenantId) ? [[key, { seen, at }]] : [];
+    }),
+  );
 }

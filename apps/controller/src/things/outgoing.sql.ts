@@ -1,21 +1,32 @@
 import { statement } from "@harrier/db";
 
 /** How far the outbox has been turned into messages: behind `seen`, and of a snapshot that is being read from row and item on. */
-export interface Position {
-  seen?: string;
-  upTo?: string;
-  row?: string;
-  item?: number;
+export interface Place {
+  readonly seen?: string;
+  readonly upTo?: string;
+  readonly row?: string;
+  readonly item?: number;
+}
+
+/** The place of one tenant that has more to be told than the others wait for. */
+export interface Backlog extends Place {
+  readonly tenantId: number;
+}
+
+/** The place of all tenants that have no backlog, and what is kept of tenants. */
+export interface Position extends Place {
+  readonly backlogs?: readonly Backlog[];
   /** The tenants that could get messages at that time: one that is new, or active again, has its things told. */
-  tenants?: readonly number[];
+  readonly tenants?: readonly number[];
   /** Tenants whose things have missed messages, and are told again as soon as their virtual host takes any. */
-  behind?: readonly number[];
+  readonly behind?: readonly number[];
   /** Since when such tenants have missed messages, by their id: the deletions of that time are told again. */
-  missed?: Readonly<Record<string, Missed>>;
+  readonly missed?: Readonly<Record<string, Missed>>;
   /** Exchanges with a full queue whose things alone have missed messages, by tenant and name (`exchangeKey`), and since when. */
-  full?: Readonly<Record<string, Missed>>;
-  /** What was seen before the messages that this position confirms. */
-  from?: string;
+  readonly full?: Readonly<Record<string, Missed>>;
+  /** What was seen before the messages that this position confirms, and of tenants that have had a backlog. */
+  readonly from?: string;
+  readonly backlogsFrom?: Readonly<Record<string, string>>;
 }
 
 export interface Missed {
@@ -35,6 +46,8 @@ export const takeLease = statement<[holder: string, confirmed: string | null, se
 );
 
 export interface OutgoingRow {
+  /** Which place was read, from 0. */
+  place: number;
   id: string | null;
   tenantId: number;
   type: string;
@@ -47,31 +60,41 @@ export interface OutgoingRow {
 }
 
 /**
- * Reads the next rows about targets of these tenants that are visible in `upTo` (null: now) and were not in `seen`, by id, as events are read by
- * cursor (ADR 39). A cursor that has never been used begins now.
+ * Reads the next rows behind each of these places, of its tenant or of all of `others` (tenant null), that are visible in `upTo` (null: now) and were not
+ * in `seen`, by id, as events are read by cursor (ADR 39). A place that has never been used begins now. Each place is answered with one row at least.
  */
 export const readOutgoing = statement<
-  [seen: string | null, upTo: string | null, row: string | null, tenantIds: number[], maxScanned: number, maxRows: number],
+  [
+    tenantIds: (number | null)[],
+    seen: (string | null)[],
+    upTo: (string | null)[],
+    rows: (string | null)[],
+    others: number[],
+    maxScanned: number,
+    maxRows: number,
+  ],
   OutgoingRow
 >(
   "controller.read_outgoing",
-  `with bounds as materialized (
-     select coalesce($2::pg_snapshot, pg_current_snapshot()) as upto, coalesce($1::pg_snapshot, pg_current_snapshot()) as seen
-   ), first as materialized (
-     select coalesce($3::bigint, (select min(o.id + 0) from outbox o, bounds b
-                                   where o.txid >= pg_snapshot_xmin(b.seen) and not pg_visible_in_snapshot(o.txid, b.seen))) as row
-   ), scanned as materialized (
-     select o.id, o.at, o.txid, o.tenant_id, o.topic, o.type from outbox o where o.id >= (select row from first) order by o.id limit $5
-   ), kept as (
-     select s.id, s.at from scanned s, bounds b
-      where s.tenant_id = any($4::int[]) and (s.topic = 'action-events' or s.type like 'feed.thing%')
-        and pg_visible_in_snapshot(s.txid, b.upto) and not pg_visible_in_snapshot(s.txid, b.seen)
-      order by s.id limit $6
-   )
-   select b.upto::text as "upTo", (select count(*)::int from scanned) as scanned, (select max(id)::text from scanned) as "lastRow",
+  `select p.place::int - 1 as place, p.upto::text as "upTo", k.scanned, k.last_row as "lastRow",
           o.id::text, o.tenant_id as "tenantId", o.topic, o.type, o.common, o.items
-     from bounds b left join (select x.* from kept k join outbox x on x.id = k.id and x.at = k.at) o on true
-    order by o.id`,
+     from (select u.place, u.tenant_id, u.row, coalesce(u.upto, pg_current_snapshot()) as upto, coalesce(u.seen, pg_current_snapshot()) as seen
+             from unnest((select $1::int[]), (select $2::pg_snapshot[]), (select $3::pg_snapshot[]), (select $4::bigint[]))
+                    with ordinality u (tenant_id, seen, upto, row, place)) p
+    cross join lateral (
+      select coalesce(p.row, (select min(o.id + 0) from outbox o
+                               where o.txid >= pg_snapshot_xmin(p.seen) and not pg_visible_in_snapshot(o.txid, p.seen))) as row) f
+    cross join lateral (
+      select count(*)::int as scanned, max(s.id)::text as last_row,
+             (array_agg(s.id order by s.id) filter (where s.kept))[:$7] as ids, (array_agg(s.at order by s.id) filter (where s.kept))[:$7] as ats
+        from (select o.id, o.at,
+                     case when p.tenant_id is null then o.tenant_id = any($5::int[]) else o.tenant_id = p.tenant_id end
+                     and (o.topic = 'action-events' or o.type like 'feed.thing%')
+                     and pg_visible_in_snapshot(o.txid, p.upto) and not pg_visible_in_snapshot(o.txid, p.seen) as kept
+                from outbox o where o.id >= f.row order by o.id limit $6) s) k
+     left join lateral (
+       select x.* from unnest(k.ids, k.ats) i (id, at) join outbox x on x.id = i.id and x.at = i.at) o on true
+    order by p.place, o.id`,
 );
 
 /** Whose things are told again: those of a tenant, or of one of its exchanges (null: of all). */
@@ -136,7 +159,11 @@ export const tellAgain = statement<
 export const messagesSentUntil = statement<[until: Date], { sent: boolean }>(
   "controller.messages_sent_until",
   `select not exists (
-     select from device_messages_cursor c, outbox o
-      where c.held_until > now() - interval '7 days' and c.position ? 'seen' and o.at < $1
-        and not pg_visible_in_snapshot(o.txid, (c.position ->> 'seen')::pg_snapshot)) as sent`,
+     select from device_messages_cursor c
+      cross join lateral (
+        select null::int as tenant_id, (c.position ->> 'seen')::pg_snapshot as seen
+         union all
+        select (b ->> 'tenantId')::int, (b ->> 'seen')::pg_snapshot from jsonb_array_elements(coalesce(c.position -> 'backlogs', '[]')) b) p
+       join outbox o on (p.tenant_id is null or o.tenant_id = p.tenant_id) and not pg_visible_in_snapshot(o.txid, p.seen)
+      where c.held_until > now() - interval '7 days' and p.seen is not null and o.at < $1) as sent`,
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exchangeOf } from "./outgoing.ts";
+import { exchangeOf } from "./compose.ts";
 
 const tenant = { tenantId: 7, tenant: "acme", vhost: "t7" };
 
