@@ -99,7 +99,7 @@ test("what comes while a tenant has a backlog is told after it, and others are t
   await tell(4, ["at once"]);
   const third = await read(second.position ?? "");
   expect(of(4, said(third))).toEqual(["4/at once"]);
-  const { all } = await readAll({ first: third.position });
+  const { all } = await readAll({ first: third.position ?? "" });
   expect(
     [first, second, third]
       .flatMap(said)

@@ -5,6 +5,7 @@ import { triggersOf } from "./triggers.ts";
 
 const { CANCELED, CANCELING, DOWNLOADED, ERROR, FINISHED, RETRIEVED, RUNNING, SCHEDULED, WAIT_FOR_CONFIRMATION } = actionStatus;
 const row = (part: Partial<OutgoingRow>): OutgoingRow => ({
+  place: 0,
   id: "1",
   tenantId: 1,
   type: "io.update.action.status_changed.v1",
