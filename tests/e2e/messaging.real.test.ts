@@ -253,6 +253,9 @@ test("management 10.5 a virtual host that was deleted by hand is said to be miss
   const { set } = await admin.createSetWithFile("some bytes", "a.bin");
   await admin.post(`distributionsets/${set.id}/assignedTargets`, [{ id }]);
   const backend = await connectBackend(await uriOf("dmf"));
+  // as whoever publishes events does when there are some: the user of the stream has no permissions all the same
+  await manage(broker, "PUT", `exchanges/${vhost}/sie.exchange`, { type: "topic", durable: true });
+  expect(await admin.get<MessagingStatus>("system/amqp")).toMatchObject({ missing: ["sie"] });
   // the exchange went with the virtual host, so that messages of before are nobody's: a thing that connects again registers
   backend.register(id);
   await backend.next(({ thingId, topic }) => thingId === id && topic === "DOWNLOAD_AND_INSTALL", 60_000);

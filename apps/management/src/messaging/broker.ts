@@ -14,6 +14,9 @@ const timeoutMs = 10_000;
 /** A tenant may have so many connections and queues: each costs the broker memory that all tenants share. */
 const vhostLimits = { "max-connections": 1_000, "max-queues": 10_000 } as const;
 
+/** The name of a tenant's user on the broker: users are those of the whole broker, so the virtual host is in it. */
+export const userName = (vhost: string, use: MessagingUse): string => `${vhost}.${use}`;
+
 export interface BrokerSettings {
   /** Where clients connect, `amqp://host:port` or `amqps://host:port`, without a user. */
   readonly publicUrl: URL;
@@ -83,7 +86,12 @@ export function createBroker(settings: BrokerSettings): Broker {
     setPassword,
     async has(vhost, use) {
       const exchange = use === "dmf" ? dmfNames.exchange : dmfNames.sieExchange;
-      return (await ask("GET", ["exchanges", vhost, exchange])).status !== 404;
+      // the services declare exchanges again by themselves, but nobody gives the user its permissions back
+      const answers = await Promise.all([
+        ask("GET", ["exchanges", vhost, exchange]),
+        ask("GET", ["permissions", vhost, userName(vhost, use)]),
+      ]);
+      return answers.every(({ status }) => status !== 404);
     },
     async count(vhost) {
       // by name: a tenant may have thousands of queues of its own

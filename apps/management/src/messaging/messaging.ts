@@ -4,7 +4,7 @@ import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { encodeCursor } from "../events/cursor.ts";
 import { cursorOfNow } from "../events/read-events.ts";
-import type { Broker, BrokerSettings } from "./broker.ts";
+import { type Broker, type BrokerSettings, userName } from "./broker.ts";
 import { type MessagingRow, readMessaging, readRefusals, releaseMessaging, takeMessaging } from "./messaging.sql.ts";
 
 export interface MessagingDeps {
@@ -17,9 +17,6 @@ export interface MessagingDeps {
 const takenSeconds = 45;
 
 type Passwords = Readonly<Record<string, string>>;
-
-/** The name of a tenant's user on the broker: users are those of the whole broker, so the virtual host is in it. */
-export const userName = (vhost: string, use: MessagingUse): string => `${vhost}.${use}`;
 
 const uses = ["dmf", "sie"] as const;
 const enabledUses = (row: MessagingRow): MessagingUse[] => uses.filter((use) => row[use]);
