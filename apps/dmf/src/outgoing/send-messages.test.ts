@@ -31,13 +31,14 @@ interface Asked {
 }
 
 /** A sender that reads the same page again and again, with what it asks for, publishes and counts. */
-function senderOf(hosts: Record<string, boolean | "full" | "away" | "blocked">, exchanges = 1) {
+function senderOf(hosts: Record<string, boolean | "full" | "away" | "blocked" | "slow">, exchanges = 1) {
   const published: string[] = [];
   const asked: Asked[] = [];
   const counted: [string, number][] = [];
   const ids: Readonly<Record<string, number>> = { broken: 1, good: 2 };
   const publish = async (vhost: string, messages: readonly Outgoing[]): Promise<Fates> => {
     if ([false, "away", "blocked"].includes(hosts[vhost] ?? false)) throw new Error("403 ACCESS_REFUSED");
+    if (hosts[vhost] === "slow") vi.setSystemTime(Date.now() + 3_000);
     const { full = [], taken = messages } = Object.groupBy(messages, () => (hosts[vhost] === "full" ? "full" : "taken"));
     published.push(...(hosts[vhost] === "full" ? [] : taken).map(() => vhost));
     return { dropped: [], refused: full };
@@ -172,6 +173,23 @@ it("after an outage of all of them a virtual host that is the last to be connect
   vi.setSystemTime(62_000);
   await send();
   expect([counted, published.toSorted()]).toEqual([[], ["broken", "good"]]);
+});
+
+it("a virtual host that takes everything, but slowly, rests when others have waited for ten seconds, and is told again", async () => {
+  const hosts: Record<string, boolean | "slow"> = { broken: "slow", good: true };
+  const { send, asked, published, counted } = senderOf(hosts);
+  for (const _ of [1, 2, 3, 4]) await send();
+  expect([published.filter((vhost) => vhost === "broken").length, counted]).toEqual([4, []]);
+  await send();
+  expect(asked.at(-1)).toMatchObject({ connected: [2], dropped: [] });
+  expect([published.at(-1), counted]).toEqual(["good", [["postponed", 1]]]);
+  await send();
+  expect(asked.at(-1)).toMatchObject({ connected: [2], dropped: [1] });
+  hosts["broken"] = true;
+  vi.setSystemTime(Date.now() + 31_000);
+  await send();
+  expect(asked.at(-1)).toMatchObject({ connected: [1, 2] });
+  expect(published.slice(-2).toSorted()).toEqual(["broken", "good"]);
 });
 
 it("a replica that has no virtual host connected does not ask, so that its lease lapses and another one sends", async () => {

@@ -4,6 +4,7 @@ import { type Client, type DeviceMessage, type ReadDeviceMessagesRequest, servic
 import type { Outgoing } from "../broker/publisher.ts";
 import type { VirtualHost } from "../broker/virtual-host.ts";
 import { FullExchanges } from "./full-exchanges.ts";
+import { SlowHosts } from "./slow-hosts.ts";
 
 export interface SendDeps {
   controller: Pick<Client<"harrier.controller.v1.DeviceMessagesService">, "readDeviceMessages">;
@@ -47,6 +48,7 @@ interface Failing {
 interface Unfinished {
   readonly failing: Map<string, Failing>;
   readonly full: FullExchanges;
+  readonly slow: SlowHosts;
   readonly sent: Set<string>;
   /** Tenants whose messages were passed over. */
   readonly dropped: Set<number>;
@@ -63,7 +65,14 @@ type TenantExchange = ReadDeviceMessagesRequest["full"][number];
 export function createSender(deps: SendDeps): () => Promise<boolean> {
   const holder = randomUUID();
   let confirmed = "";
-  const unfinished: Unfinished = { failing: new Map(), full: new FullExchanges(), sent: new Set(), dropped: new Set(), missed: new Map() };
+  const unfinished: Unfinished = {
+    failing: new Map(),
+    full: new FullExchanges(),
+    slow: new SlowHosts(),
+    sent: new Set(),
+    dropped: new Set(),
+    missed: new Map(),
+  };
   const { failing, full, missed, sent } = unfinished;
   let failsSince: number | undefined;
   let yieldsUntil = 0;
@@ -123,7 +132,8 @@ async function publish(
   { deadline, unfinished }: { deadline: number; unfinished: Unfinished },
 ): Promise<void> {
   if (messages.length === 0) return;
-  const { failing, sent } = unfinished;
+  const { failing, sent, slow } = unfinished;
+  const took = new Map<string, number>();
   const byHost = Map.groupBy(
     messages.filter((message) => !sent.has(nameOf(message))),
     ({ vhost }) => vhost,
@@ -134,8 +144,10 @@ async function publish(
     [...byHost].map(async ([vhost, all]) => {
       const { since = Date.now(), times = 0, until = 0 } = failing.get(vhost) ?? {};
       if (until > Date.now()) return passOver(deps, unfinished, all);
+      const begun = Date.now();
       try {
         await publishTo(deps, vhost, { all, deadline, unfinished });
+        took.set(vhost, Date.now() - begun);
         if (times === 0) failing.delete(vhost);
       } catch (error) {
         // a broker that is full takes nothing for anybody: all wait, and go on at once when it has room
@@ -159,6 +171,11 @@ async function publish(
       }
     }),
   );
+  for (const vhost of slow.note(took, Date.now())) {
+    const times = (failing.get(vhost)?.times ?? 0) + 1;
+    failing.set(vhost, { since: Date.now(), times, until: Date.now() + backOff(times, rests) });
+    deps.log.warn({ vhost }, "a virtual host takes messages so slowly that others wait; what comes next is told again later");
+  }
   await deps.fault("dmf.publish.after-confirm");
   if (failed.length > 0) throw failed[0];
 }
