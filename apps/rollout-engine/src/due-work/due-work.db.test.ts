@@ -62,6 +62,10 @@ test("a start within the minute is expected, a later one and a filter without a 
   const engine = fixture.engine({ pollMs: 50 });
   const id = await fixture.createRollout({ startAt });
   await fixture.isStatus(id, "ready");
+  // The status is there before the lease says when the rollout is looked at next.
+  const restsLong =
+    "select until is null and due_at > now() + interval '1 minute' as rests from rollout_engine.leases where rollout_id = $1";
+  await expect.poll(() => fixture.sql(restsLong, [id]), { timeout: 10_000 }).toEqual([{ rests: true }]);
   await engine.stop();
   expect(await look()).toMatchObject({ woken: [], rests: true });
   await fixture.sql("update rollout_engine.leases set due_at = now() + interval '30 seconds' where rollout_id = $1", [id]);
