@@ -24,6 +24,7 @@ import { benchReads } from "./scenarios/reads.ts";
 import { benchCounters } from "./scenarios/report-counters.ts";
 import { benchRollout } from "./scenarios/rollout.ts";
 import { benchSafety } from "./scenarios/safety.ts";
+import { benchScale } from "./scenarios/scale.ts";
 import { benchTransfer } from "./scenarios/transfer.ts";
 
 interface Scenario {
@@ -50,11 +51,23 @@ const scenarios: Readonly<Record<string, Scenario | readonly Scenario[]>> = {
   cli: { run: benchCli, start: startStack },
   console: { run: benchConsole, start: startForConsole },
   safety: { run: benchSafety, start: startStack },
+  scale: { run: benchScale, start: startStack },
 };
 /** This scenario starts the server as a user does, by `npm start`. */
 const footprint = "footprint";
-/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one fills a database, one starts the command line a hundred times, one needs a browser, one waits for devices that say nothing, one waits for minutes and needs Linux. */
-const onRequest: ReadonlySet<string> = new Set(["dmf", "ranges", "reads", "transfer", "bytes", "cli", "console", "safety", footprint]);
+/** These scenarios run only on request: one builds an S3 server first, one unpacks a message broker, one fills a large fleet of its own, one writes gigabytes, one fills a database, one starts the command line a hundred times, one needs a browser, one waits for devices that say nothing, one fills a large fleet with a history, one waits for minutes and needs Linux. */
+const onRequest: ReadonlySet<string> = new Set([
+  "dmf",
+  "ranges",
+  "reads",
+  "transfer",
+  "bytes",
+  "cli",
+  "console",
+  "safety",
+  "scale",
+  footprint,
+]);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -74,7 +87,7 @@ const { values, positionals } = parseArgs({
 
 if (values.help) {
   console.log(
-    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [bytes] [cli] [console] [safety] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
+    "npm run bench -- [polls] [cycle] [rollout] [groups] [queries] [reads] [dmf] [ranges] [transfer] [bytes] [cli] [console] [safety] [scale] [footprint] [--devices 50000] [--targets 100000] [--fleet 1000000] [--rounds 5] [--mebibytes 512] [--json FILE] [--check]\n" +
       "npm run bench -- [polls] [requests] [downloads] [cycle] --against ../other-checkout [--starts 3] [--rounds 5] [--check]: polls, the other requests of a cycle, downloads and device cycles beside another built checkout.\n" +
       "Starts a stack of its own, measures, and prints each figure beside its limit of the same run; --check exits 1 where a budget is missed.",
   );
