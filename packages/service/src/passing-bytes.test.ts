@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { createPassingBytes } from "./passing-bytes.ts";
 
-test("the young generation is collected after each 16 MiB that have passed, and nothing else is", () => {
+test("the young generation is collected after each 4 MiB that have passed, and nothing else is", () => {
   const collected: object[] = [];
   const passed = createPassingBytes((options) => collected.push(options));
-  for (let n = 0; n < 4 * 16 * 3; n++) passed(256 * 1_024);
+  for (let n = 0; n < 4 * 4 * 3; n++) passed(256 * 1_024);
   expect(collected).toEqual([{ type: "minor" }, { type: "minor" }, { type: "minor" }]);
 });
 
