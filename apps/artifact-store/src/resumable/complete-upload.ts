@@ -79,7 +79,7 @@ async function hold(deps: CompleteDeps, order: Uploading, to: { upload: Claimed;
 
 async function hashesOf(upload: Claimed): Promise<Omit<UploadContent, "size" | "filename">> {
   using hashes = await resumeHashes(upload.hashStates);
-  return hashes.digest();
+  return await hashes.digest();
 }
 
 async function join(deps: CompleteDeps, upload: Claimed, receipts: readonly string[]): Promise<void> {

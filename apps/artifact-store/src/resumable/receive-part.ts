@@ -6,10 +6,11 @@ import { runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobDeps } from "../blobs/blobs.ts";
+import type { FileHashes } from "../hashing/file-hashes.ts";
 import { type StoredPart, stagingKey } from "../storage/storage.ts";
 import { keepLease, leaseLost } from "../upload/lease.ts";
 import type { GivenDigest } from "./content-digest.ts";
-import { type RunningHashes, resumeHashes } from "./hash-states.ts";
+import { resumeHashes, saveHashes } from "./hash-states.ts";
 import { commitPart, type ResumableRow, renewResumable } from "./resumable.sql.ts";
 import { type Claimed, claimAt, keepMs, type Named, partAt, release, wrongOffset } from "./resumable.ts";
 
@@ -56,7 +57,7 @@ interface Part {
   readonly size: number;
 }
 
-async function store(deps: PartDeps, from: { upload: Claimed; part: Part; hashes: RunningHashes; order: PartOrder }): Promise<StoredPart> {
+async function store(deps: PartDeps, from: { upload: Claimed; part: Part; hashes: FileHashes; order: PartOrder }): Promise<StoredPart> {
   const { upload, part, order } = from;
   const key = stagingKey(upload.tenantId, upload.id);
   const incoming = { key, place: upload.place, ...part, offset: upload.received, interruptions: upload.interruptions };
@@ -89,17 +90,18 @@ async function passOn(body: Readable, checked: Transform): Promise<void> {
 }
 
 /** Passes the bytes of a part on and hashes them. It fails before the end of a part of another length or digest, so that nothing of it counts. */
-function checkingStream(size: number, hashes: RunningHashes, digest: GivenDigest | undefined): Transform {
+function checkingStream(size: number, hashes: FileHashes, digest: GivenDigest | undefined): Transform {
   const own: Hash | undefined = digest && createHash(digest.algorithm);
   let left = size;
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;
       if (left < 0) return done(wrongLength(size));
-      hashes.update(chunk);
+      const full = hashes.update(chunk);
       own?.update(chunk);
       bytesPassed(chunk.length);
-      done(null, chunk);
+      if (full === undefined) done(null, chunk);
+      else full.then(() => done(null, chunk), done);
     },
     flush(done) {
       if (left > 0) return done(wrongLength(size));
@@ -111,7 +113,7 @@ function checkingStream(size: number, hashes: RunningHashes, digest: GivenDigest
 
 async function commit(
   deps: PartDeps,
-  { upload, part, hashes, stored }: { upload: Claimed; part: Part; hashes: RunningHashes; stored: StoredPart },
+  { upload, part, hashes, stored }: { upload: Claimed; part: Part; hashes: FileHashes; stored: StoredPart },
 ): Promise<ResumableRow> {
   const { tenantId, id, leaseId } = upload;
   const received = upload.received + part.size;
@@ -120,7 +122,7 @@ async function commit(
     id,
     leaseId,
     received,
-    hashes.save(),
+    await saveHashes(hashes),
     stored.place,
     part.number,
     stored.receipt,

@@ -114,7 +114,7 @@ export async function dropResumable(deps: BlobDeps, upload: Claimed): Promise<vo
 async function hashesOf({ hashStates }: Claimed) {
   try {
     using hashes = await resumeHashes(hashStates);
-    return hashes.digest();
+    return await hashes.digest();
   } catch (error) {
     if (error instanceof HarrierError && error.code === "artifactUploadFailed") return undefined;
     throw error;

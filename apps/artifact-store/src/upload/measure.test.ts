@@ -9,7 +9,7 @@ describe("measure", () => {
   it("passes the bytes on and computes the size and all three hashes", async () => {
     const measure = createMeasure({ maxBytes: 6, storageBound: false });
     expect((await buffer(of("abc", "def").pipe(measure.stream))).toString()).toBe("abcdef");
-    expect(measure.result()).toEqual({
+    expect(await measure.result()).toEqual({
       size: 6,
       md5: "e80b5017098950fc58aad83c8c14978e",
       sha1: "1f8ac10f23c5b5bc1167bda84b833e5c057a77d2",

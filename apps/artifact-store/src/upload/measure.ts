@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
+import { FileHashes } from "../hashing/file-hashes.ts";
 
 /** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
 export interface Room {
@@ -12,18 +12,16 @@ export interface Room {
   readonly storageLeft?: number | undefined;
 }
 
-export interface Measure {
+export interface Measure extends Disposable {
   /** Passes the bytes on unchanged, and fails as soon as there are more than allowed. */
   readonly stream: Transform;
   /** Returns the size and the hashes; it may be called once the stream has ended. */
-  result(): BlobHashes;
+  result(): Promise<BlobHashes>;
 }
 
 /** Creates a stream that computes the size and all three hashes of what passes through it. */
 export function createMeasure(room: Room): Measure {
-  const sha256 = createHash("sha256");
-  const sha1 = createHash("sha1");
-  const md5 = createHash("md5");
+  const hashes = new FileHashes("unsaved");
   let size = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -32,14 +30,13 @@ export function createMeasure(room: Room): Measure {
         done(tooLarge(room));
         return;
       }
-      sha256.update(chunk);
-      sha1.update(chunk);
-      md5.update(chunk);
+      const full = hashes.update(chunk);
       bytesPassed(chunk.length);
-      done(null, chunk);
+      if (full === undefined) done(null, chunk);
+      else full.then(() => done(null, chunk), done);
     },
   });
-  return { stream, result: () => ({ size, sha256: sha256.digest("hex"), sha1: sha1.digest("hex"), md5: md5.digest("hex") }) };
+  return { stream, result: async () => ({ size, ...(await hashes.digest()) }), [Symbol.dispose]: () => hashes[Symbol.dispose]() };
 }
 
 /** Creates the error for the limit that the file exceeds (contract management.md §4.3). */

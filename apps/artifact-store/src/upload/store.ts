@@ -22,7 +22,7 @@ export interface Staged {
 
 /** Writes the bytes to the staging area and measures them meanwhile. `dropUpload` removes what a failure leaves there. */
 export async function stageFile(deps: BlobDeps, upload: Lease, source: Staged): Promise<BlobHashes> {
-  const measure = createMeasure(source.room);
+  using measure = createMeasure(source.room);
   const key = stagingKey(upload.tenantId, upload.id);
   const [measured, stored] = await Promise.allSettled([
     pipeline(source.file, measure.stream),
@@ -33,7 +33,7 @@ export async function stageFile(deps: BlobDeps, upload: Lease, source: Staged): 
   }
   const failed = [stored, measured].find((outcome) => outcome.status === "rejected");
   if (failed !== undefined) throw new HarrierError("artifactUploadFailed", undefined, { cause: failed.reason });
-  return measure.result();
+  return await measure.result();
 }
 
 /**

@@ -1,0 +1,118 @@
+import type { BlobHashes } from "../blobs/blobs.sql.ts";
+import { HashThreads, type ThreadFile } from "./hash-threads.ts";
+import { algorithms, type Hasher, openHasher } from "./hashers.ts";
+
+/** Bytes go to the threads in blocks of so many: one is filled while the other is hashed. A file that is smaller is hashed at once. */
+export const blockBytes = 128 * 1_024;
+/** The memory of blocks is used again; only so much is kept. */
+const keptBlocks = 16;
+
+const ofThisProcess = new HashThreads();
+const unusedBlocks: SharedArrayBuffer[] = [];
+
+/** What each hash begins with: "unsaved" for a file that comes in one request, which is faster, else saved states, or null for an empty file. */
+export type Starts = "unsaved" | readonly (Uint8Array | null)[];
+
+/** The three hashes of a file that grows. */
+export class FileHashes implements Disposable {
+  readonly #starts: Starts;
+  readonly #threads: HashThreads;
+  readonly #blocks = unusedBlocks.pop() ?? new SharedArrayBuffer(2 * blockBytes);
+  readonly #memory = new Uint8Array(this.#blocks);
+  #file: ThreadFile | undefined;
+  /** Where the block begins that is being filled, and how many bytes it has. */
+  #begin = 0;
+  #filled = 0;
+  /** The hashing of the other block. */
+  #other: Promise<void> = Promise.resolve();
+  #disposed = false;
+
+  constructor(starts: Starts, threads: HashThreads = ofThisProcess) {
+    this.#starts = starts;
+    this.#threads = threads;
+  }
+
+  /**
+   * Takes the next bytes. They are copied, so that the caller may pass them on at once; if a promise comes back, the next ones wait for it, or else a fast
+   * sender would fill the memory. It rejects with artifactUploadFailed.
+   */
+  update(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#disposed) return undefined;
+    if (this.#filled + bytes.length > blockBytes) return this.#take(bytes);
+    this.#fill(bytes);
+    return undefined;
+  }
+
+  /** Returns the states behind the bytes so far, of sha256, sha1 and md5. */
+  async save(): Promise<readonly Uint8Array[]> {
+    if (this.#file === undefined) return await this.#atOnce((hasher) => hasher.save());
+    await this.#flush();
+    const states = await this.#file.save();
+    return algorithms.map((algorithm) => states[algorithm]);
+  }
+
+  /** Ends the hashes; afterwards only disposing is allowed. */
+  async digest(): Promise<Omit<BlobHashes, "size">> {
+    if (this.#file !== undefined) {
+      await this.#flush();
+      return await this.#file.digest();
+    }
+    const [sha256 = "", sha1 = "", md5 = ""] = await this.#atOnce((hasher) => hasher.digest());
+    return { sha256, sha1, md5 };
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#file?.release();
+    // a thread that still reads the memory must not see that of another file
+    const reuse = () => void (unusedBlocks.length < keptBlocks && unusedBlocks.push(this.#blocks));
+    this.#other.then(reuse, () => undefined);
+  }
+
+  async #take(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#filled === blockBytes) await this.#handOver();
+      if (this.#disposed) return; // the memory may be that of another file by now
+      at += this.#fill(bytes.subarray(at));
+    }
+  }
+
+  #fill(bytes: Uint8Array): number {
+    const piece = bytes.subarray(0, blockBytes - this.#filled);
+    this.#memory.set(piece, this.#begin + this.#filled);
+    this.#filled += piece.length;
+    return piece.length;
+  }
+
+  /** Gives the block to the threads, and resolves when the other one is free. */
+  #handOver(): Promise<void> {
+    this.#file ??= this.#threads.open(this.#starts, this.#blocks);
+    const before = this.#other;
+    this.#other = this.#file.update(this.#begin, this.#begin + this.#filled);
+    this.#other.catch(() => undefined); // whoever waits for the block hears of it
+    this.#begin = blockBytes - this.#begin;
+    this.#filled = 0;
+    return before;
+  }
+
+  async #flush(): Promise<void> {
+    if (this.#filled > 0) await this.#handOver();
+    await this.#other;
+  }
+
+  /** What is less than a block is hashed here: threads would cost more. */
+  async #atOnce<T>(end: (hasher: Hasher) => T): Promise<T[]> {
+    const found: T[] = [];
+    for (const [n, algorithm] of algorithms.entries()) {
+      const hasher = await openHasher(algorithm, this.#starts === "unsaved" ? "unsaved" : (this.#starts[n] ?? null));
+      try {
+        hasher.update(this.#memory.subarray(this.#begin, this.#begin + this.#filled));
+        found.push(end(hasher));
+      } finally {
+        hasher.release();
+      }
+    }
+    return found;
+  }
+}
