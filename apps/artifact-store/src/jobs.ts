@@ -7,7 +7,7 @@ import type { Traffic } from "./traffic/traffic.ts";
 interface Deps {
   readonly audit: Audit;
   readonly nodeStatus: NodeStatus;
-  readonly janitor: () => Promise<void>;
+  readonly janitor: () => Promise<false | undefined>;
   readonly traffic: Traffic;
   readonly downloadBuffer: DownloadBuffer;
 }
@@ -21,6 +21,7 @@ export const jobs = {
     does: "Ends uploads whose process died or that nobody continues, deletes blobs without references and, every ten minutes, objects without a row.",
     runs: "lease",
     everyMs: 5_000,
+    restMs: 10_000,
     work: ({ janitor }) => janitor(),
     failure: "a round of the janitor failed",
     everyFailure: true,

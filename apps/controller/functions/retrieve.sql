@@ -63,11 +63,18 @@ begin
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_text := case p_resource when 0 then 'Update Server: Target retrieved update action and should start now the download.'
       when 1 then 'Update Server: Target retrieved cancel action and should start now the cancellation.' end;
-    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries * (case when a.tally = 3 then 2 else 1 end))
-       or a.tally <> 3 and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
-                     and h.revision = a.revision and h.status = 6 and h.reported_at >= a.created_at) then
+    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= p_max_entries * (case when a.tally = 3 then 2 else 1 end)) then
       v_text := null;
       exit;
+    end if;
+    -- Whatever follows a retrieval of a deployment and changes its status raises the revision: with another status the latest entry is no retrieval. So
+    -- the first one reads no history.
+    if a.tally <> 3 and (p_resource <> 0 or a.status = 6) then
+      if exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
+                    and h.revision = a.revision and h.status = 6 and h.reported_at >= a.created_at) then
+        v_text := null;
+        exit;
+      end if;
     end if;
     exit when v_locked;
     if p_wait then

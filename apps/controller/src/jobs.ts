@@ -117,6 +117,7 @@ export const jobs = {
     does: "Settles watched actions whose time is over, 2,000 at a time: proven, failed, silent, given up, or tried again.",
     runs: "lease",
     everyMs: 1_000,
+    restMs: 2_000,
     work: ({ settle: deps }) => settle(deps),
     failure: "watched actions could not be settled",
   }),

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterEach, expect, test, vi } from "vitest";
 import { MemoryRest } from "./memory.ts";
 
@@ -7,14 +9,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function at({ heapBytes = 2 ** 20 } = {}) {
+function at({ live = 2 ** 20, garbage = 0 } = {}) {
   vi.useFakeTimers();
-  const state = { cpuMs: 0, heapBytes, collected: 0 };
-  const collect = () => {
+  const state = { cpuMs: 0, live, garbage, collected: 0 };
+  const collect = ({ type }: { type: "minor" | "major" }) => {
+    state.garbage = 0;
+    if (type === "minor") return;
     state.collected += 1;
     state.cpuMs += 100;
   };
-  rest = new MemoryRest({ log: { debug: () => {} }, collect, cpuMs: () => state.cpuMs, heapBytes: () => state.heapBytes });
+  rest = new MemoryRest({ log: { debug: () => {} }, collect, cpuMs: () => state.cpuMs, usedBytes: () => state.live + state.garbage });
   const pass = (cpuMs: number) => {
     state.cpuMs += cpuMs;
     vi.advanceTimersByTime(15_000);
@@ -40,9 +44,31 @@ test("a process that works is left alone, and so is one that has hardly worked",
 });
 
 test("a large heap is left to V8, because its collection would be noticed", () => {
-  const { pass, state } = at({ heapBytes: 2 ** 30 });
+  const { pass, state } = at({ live: 2 ** 30 });
   pass(2_000);
   expect(pass(0)).toBe(0);
-  state.heapBytes = 2 ** 20;
+  state.live = 2 ** 20;
   expect(pass(0)).toBe(1);
+});
+
+test("what work has left in a large young generation does not make a small heap large", () => {
+  const { pass } = at({ garbage: 2 ** 28 });
+  pass(2_000);
+  expect(pass(0)).toBe(1);
+});
+
+test("a process with a young generation full of garbage gives its memory back", async () => {
+  const script = `
+    import { restMemory } from ${JSON.stringify(new URL("./memory.ts", import.meta.url).href)};
+    while (process.cpuUsage().user < 2_000_000) Array.from({ length: 50_000 }, (_, n) => ({ n }));
+    const before = process.memoryUsage().heapTotal;
+    const rest = restMemory({ debug: () => console.log(JSON.stringify({ before, after: process.memoryUsage().heapTotal })) });
+    rest.check(); // it has worked
+    rest.check(); // and rests
+  `;
+  const flags = ["--expose-gc", "--max-semi-space-size=64", "--input-type=module", "--eval", script];
+  const { stdout } = await promisify(execFile)(process.execPath, flags);
+  const { before, after } = JSON.parse(stdout) as { before: number; after: number };
+  expect(before).toBeGreaterThan(100 * 2 ** 20);
+  expect(after).toBeLessThan(20 * 2 ** 20);
 });

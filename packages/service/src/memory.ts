@@ -1,7 +1,8 @@
+import { getHeapStatistics } from "node:v8";
 import type { Log } from "./log.ts";
 
 /** Node's `gc` of --expose-gc, as far as it is used here. */
-type Collect = (options: { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
+type Collect = (options: { type: "minor"; execution: "sync" } | { type: "major"; execution: "sync"; flavor: "last-resort" }) => void;
 
 export interface MemoryRestOptions {
   readonly log: Pick<Log, "debug">;
@@ -9,7 +10,8 @@ export interface MemoryRestOptions {
   readonly collect: Collect | undefined;
   /** The CPU time of the process so far, in ms. */
   readonly cpuMs: () => number;
-  readonly heapBytes: () => number;
+  /** So much of the heap is used: what it holds beyond that costs a collection nothing. */
+  readonly usedBytes: () => number;
 }
 
 const checkEveryMs = 15_000;
@@ -18,10 +20,10 @@ const restShare = 0.02;
 /** With less work since the last time there is little to give back. */
 const worthMs = 1_000;
 /**
- * The pause is a tenth of a second for 30 MB, and a revocation has to be heard within a second: V8 is not asked to do so for a heap like that of a
- * gateway with millions of credentials.
+ * The pause is a tenth of a second for 30 MB that are in use, and a revocation has to be heard within a second: V8 is not asked to do so for a heap like
+ * that of a gateway with millions of credentials.
  */
-const maxHeapBytes = 100 * 2 ** 20;
+const maxUsedBytes = 100 * 2 ** 20;
 
 /**
  * Gives back the memory of work that is over, the start above all, when the process has come to rest: V8 keeps what its heap has grown to until it
@@ -40,17 +42,19 @@ export class MemoryRest {
 
   /** Collects if the process has worked, and rests since the last check. */
   check(): void {
-    const { collect, cpuMs, heapBytes, log } = this.#options;
+    const { collect, cpuMs, usedBytes, log } = this.#options;
     const now = cpuMs();
     const rests = now - this.#seenMs < restShare * checkEveryMs;
     this.#seenMs = now;
     if (!rests || collect === undefined || now - this.#collectedMs < worthMs) return;
-    const before = heapBytes();
-    if (before > maxHeapBytes) return;
+    // A young generation may be full of what nobody uses any more, and at rest it stays so: without it the rest says how long the pause will be.
+    collect({ type: "minor", execution: "sync" });
+    const before = usedBytes();
+    if (before > maxUsedBytes) return;
     collect({ type: "major", execution: "sync", flavor: "last-resort" });
     this.#collectedMs = cpuMs();
     this.#seenMs = this.#collectedMs;
-    log.debug({ ms: this.#collectedMs - now, before, after: heapBytes() }, "memory was given back");
+    log.debug({ ms: this.#collectedMs - now, before, after: usedBytes() }, "memory was given back");
   }
 
   stop(): void {
@@ -67,6 +71,6 @@ export function restMemory(log: Pick<Log, "debug">): MemoryRest {
       const { user, system } = process.cpuUsage();
       return (user + system) / 1_000;
     },
-    heapBytes: () => process.memoryUsage().heapTotal,
+    usedBytes: () => getHeapStatistics().used_heap_size,
   });
 }

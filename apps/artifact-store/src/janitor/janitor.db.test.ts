@@ -11,7 +11,7 @@ import { contentKey, type Storage, stagingKey } from "../storage/storage.ts";
 import { type Bench, openBench, principal, randomContent, silentLog, storeContent, tenantId } from "../testing.suite.ts";
 import type { Catalogue } from "../upload/attach.ts";
 import { type UploadDeps, uploadArtifact } from "../upload/upload-artifact.ts";
-import { type JanitorDeps, mendUploads, removeStrays } from "./janitor.ts";
+import { createJanitor, type JanitorDeps, mendUploads, removeStrays } from "./janitor.ts";
 
 const empty = { blobs: 0, blobReferences: 0, uploads: 0 };
 let bench: Bench;
@@ -232,6 +232,15 @@ describe("janitor", () => {
     await expect(upload(depsWith(createCatalogue(), stolen), bytes)).rejects.toMatchObject({ code: "unavailable" });
     expect(await bench.rows()).toEqual(empty);
     expect(await bench.files()).toEqual([]);
+  });
+
+  it("rests where it has found nothing", async () => {
+    const round = createJanitor(depsWith(createCatalogue()));
+    expect(await round()).toBe(false);
+    await storeContent(bench, randomContent().bytes);
+    await bench.sql("update artifact_store.uploads set lease_until = now() - interval '1 second'");
+    expect(await round()).toBeUndefined();
+    expect(await round()).toBe(false);
   });
 
   it("removes old staged objects without an upload", async () => {

@@ -80,16 +80,19 @@ export async function removeStrays(deps: JanitorDeps): Promise<number> {
 /** The interval at which strays and marks of released artifacts are removed. */
 const tidyEveryMs = 600_000;
 
-/** Creates the janitor's round. Replicas may run it side by side: uploads are leased, blobs are locked, and the rest may be repeated. */
-export function createJanitor(deps: JanitorDeps): () => Promise<void> {
+/**
+ * Creates the janitor's round, which answers false where it has found nothing. Replicas may run it side by side: uploads are leased, blobs are locked,
+ * and the rest may be repeated.
+ */
+export function createJanitor(deps: JanitorDeps): () => Promise<false | undefined> {
   let tidiedAt = 0;
   return async () => {
-    await mendUploads(deps);
-    await expireUploads(deps);
-    await sweepBlobs(deps);
-    if (deps.now() - tidiedAt < tidyEveryMs) return;
-    tidiedAt = deps.now();
-    await removeStrays(deps);
-    await run(deps.db.pool, pruneReleased, []);
+    const found = (await mendUploads(deps)) + (await expireUploads(deps)) + (await sweepBlobs(deps));
+    if (deps.now() - tidiedAt >= tidyEveryMs) {
+      tidiedAt = deps.now();
+      await removeStrays(deps);
+      await run(deps.db.pool, pruneReleased, []);
+    }
+    return found === 0 ? false : undefined;
   };
 }

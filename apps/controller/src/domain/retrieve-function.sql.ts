@@ -67,11 +67,18 @@ ${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${r
     if not (${visible}) then outcome := 'stateNotFound'; return; end if;
     -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
     v_text := case p_resource ${recordedTexts} end;
-    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= ${maxEntries})
-       or a.tally <> ${tally.silent} and exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
-                     and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
+    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= ${maxEntries}) then
       v_text := null;
       exit;
+    end if;
+    -- Whatever follows a retrieval of a deployment and changes its status raises the revision: with another status the latest entry is no retrieval. So
+    -- the first one reads no history.
+    if a.tally <> ${tally.silent} and (p_resource <> ${resources.indexOf("deployment")} or a.status = ${retrieved}) then
+      if exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
+                    and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
+        v_text := null;
+        exit;
+      end if;
     end if;
     exit when v_locked;
     if p_wait then

@@ -96,6 +96,35 @@ test("three retrievals leave one entry and are one round trip each", async () =>
   ]);
 });
 
+test("the first retrieval reads no history", async () => {
+  await seedActions(fixture, [{ id: actionId, targetId: n }]);
+  const scans = async () => {
+    const client = await fixture.db.pool.connect();
+    const soFar = async (): Promise<number> => {
+      const { rows } = await client.query(
+        `select sum(t.seq_scan + t.idx_scan)::int as n from pg_stat_xact_user_tables t where t.relname like 'action\\_history%'`,
+      );
+      return rows[0].n;
+    };
+    try {
+      await client.query("begin");
+      const before = await soFar();
+      await client.query("select outcome from retrieve_action(1, $1, $2, 0::smallint, 0, 1000, 'DEFAULT', null, true)", [
+        `d${n}`,
+        actionId,
+      ]);
+      const after = await soFar();
+      await client.query("commit");
+      return after - before;
+    } finally {
+      client.release();
+    }
+  };
+  expect(await scans()).toBe(0);
+  expect(await scans()).toBeGreaterThan(0);
+  expect(await readHistory(fixture, actionId)).toHaveLength(2);
+});
+
 test("many concurrent retrievals leave one entry", async () => {
   await seedActions(fixture, [{ id: actionId, targetId: n }]);
   await Promise.all(Array.from({ length: 12 }, () => read()));

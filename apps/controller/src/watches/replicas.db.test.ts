@@ -1,5 +1,5 @@
 import { actionStatus, outcomeCode, tally } from "@harrier/contracts";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet } from "../commands.fixture.ts";
 import { createLastPolls } from "../poll/last-polls.ts";
 import { expectConsistent, policy, proof, watchedFleet } from "./watches.fixture.ts";
@@ -35,6 +35,21 @@ test("beyond 1.19 two replicas at once settle each once", async () => {
   await Promise.all([fleet.settle(), fleet.settle(), fleet.settle()]);
   await fleet.settle();
   expect(await fleet.eventTypes(action)).toEqual(["created", "status_changed", "status_changed", "proof_changed"]);
+});
+
+test("a round asks one question where nothing is due, and says that it may rest", async () => {
+  const { device, action } = await one(policy({ proof: proof() }));
+  await fleet.report(device, action);
+  const asked = vi.spyOn(fixture.db.pool, "query");
+  try {
+    expect(await fleet.settle()).toBe(false);
+    expect(asked).toHaveBeenCalledTimes(1);
+  } finally {
+    asked.mockRestore();
+  }
+  await fleet.later(action, 61 * minutes);
+  expect(await fleet.settle()).toBe(true);
+  expect(await fleet.settle()).toBe(false);
 });
 
 test("beyond 1.19 two watches of one target that are due together are settled in one round, the older first", async () => {

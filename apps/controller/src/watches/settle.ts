@@ -21,20 +21,20 @@ const horizonMs = 31 * 86_400_000;
 const atATimeMs = 5;
 
 /**
- * Settles watched actions whose time is over (contract beyond.md §1.3): proven, refuted, silent, given up, or tried again. Returns whether more may be
- * due right now. Two replicas at once do no harm: the second finds the lease taken.
+ * Settles watched actions whose time is over (contract beyond.md §1.3): proven, refuted, silent, given up, or tried again. Answers true where more may be
+ * due right now, and false where nothing is due, for which it asks one question. Two replicas at once do no harm: the second finds the lease taken.
  */
-export async function settle(deps: SettleDeps): Promise<boolean> {
+export async function settle(deps: SettleDeps): Promise<boolean | undefined> {
   const { pool } = deps.db;
   const due = await run(pool, dueByTenant, [atOnce]);
+  if (due.length === 0) return false;
   // Ids are taken before the transaction, as chunks do, so that it holds no counter. One that is not needed is lost.
   const blocks: IdBlock[] = [];
   for (const { tenantId, ids } of due) if (ids > 0) blocks.push(await blockOf(deps, tenantId, ids));
   const now = deps.now();
   const windowed = await run(pool, dueWindows, [atOnce]);
   const ends = await endsOf(windowed, now);
-  // Most rounds find nothing, and a test that kills wants one that has work.
-  if (due.length > 0) await deps.fault("controller.settle.before-commit");
+  await deps.fault("controller.settle.before-commit");
   const row = await runOne(pool, settleWatches, [
     atOnce,
     blocks.map((b) => b.tenantId),
@@ -45,9 +45,9 @@ export async function settle(deps: SettleDeps): Promise<boolean> {
     windowed.map((it) => it.actionId),
     ends.map((it) => new Date(it)),
   ]);
-  const settled = (row?.settled ?? 0) > 0;
-  if (settled) await deps.fault("controller.settle.after-commit");
-  return settled;
+  if ((row?.settled ?? 0) === 0) return undefined; // somebody else has the lease, or what is due waits
+  await deps.fault("controller.settle.after-commit");
+  return true;
 }
 
 interface IdBlock {
