@@ -166,3 +166,42 @@ test("a gateway that is killed in an upload is said on the page, and the file go
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test("an upload whose page was closed goes on with the same file, and with no other", async () => {
+  const admin = adminOf(login());
+  const [module] = await admin.post<{ id: number }[]>("softwaremodules", [{ name: uniqueName("again"), version: "1.0", type: "os" }]);
+  const visited = await visit(browser());
+  const { page, context, complaints } = visited;
+  await haveSession(visited, login());
+  const parts = /artifacts\/uploads\/[^/?]+\?offset=(\d+)/;
+  const sent: number[] = [];
+  let holds = true;
+  await page.route(parts, async (route) => {
+    const offset = Number(parts.exec(route.request().url())?.[1]);
+    sent.push(offset);
+    // the second part never leaves the page that is going to be closed
+    if (offset === 0 || !holds) await route.continue();
+  });
+  const path = `/software/modules/${module?.id}`;
+  await openPage(page, stack.baseUrl, path);
+  const [file, other] = [randomBytes(20 * 2 ** 20), randomBytes(20 * 2 ** 20)];
+  const chosen = (buffer: Buffer) => ({ name: "again.bin", mimeType: "application/octet-stream", buffer });
+  await page.getByLabel("Choose a file").setInputFiles(chosen(file));
+  await expect.poll(() => sent, { timeout: 20_000 }).toEqual([0, 8 * 2 ** 20]);
+  holds = false;
+  await page.reload();
+  await page.getByRole("heading", { name: "Unfinished uploads" }).waitFor();
+  await page.getByText("8.39 MB of 21.0 MB are stored").waitFor();
+  await page.getByLabel("Go on with again.bin").setInputFiles(chosen(other));
+  await page.getByText("This is another file.").waitFor();
+  await page.getByLabel("Go on with again.bin").setInputFiles(chosen(file));
+  await page.getByText("Both have the same SHA-256").waitFor({ timeout: 60_000 });
+  expect(await page.locator("main").textContent()).toContain(createHash("sha256").update(file).digest("hex"));
+  expect(sent.filter((offset) => offset === 0)).toHaveLength(1);
+  // what is finished is not offered again, and neither is what the server has forgotten
+  await page.reload();
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await page.getByText("Unfinished uploads").count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});

@@ -13,8 +13,8 @@ const policy = trusted?.createPolicy("harrier-worker", {
   },
 });
 
-/** Computes the SHA-256 of a file beside the page; undefined where the browser cannot. */
-export function sha256Of(file: File, signal: AbortSignal): Promise<string | undefined> {
+/** Computes the SHA-256 of a file, or of a part of it, beside the page; undefined where the browser cannot. */
+export function sha256Of(file: Blob, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const worker = new Worker(policy?.createScriptURL(url) ?? url, { type: "module" });
     const end = (hash: string | undefined) => {
@@ -27,3 +27,9 @@ export function sha256Of(file: File, signal: AbortSignal): Promise<string | unde
     worker.postMessage(file);
   });
 }
+
+const headBytes = 2 ** 20;
+
+/** Computes the SHA-256 of the first MiB of a file, by which it is known again. */
+export const headOf = (file: Blob, signal = AbortSignal.timeout(10_000)): Promise<string | undefined> =>
+  sha256Of(file.slice(0, headBytes), signal);

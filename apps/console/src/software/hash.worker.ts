@@ -1,7 +1,7 @@
 import { createSHA256 } from "hash-wasm";
 
 // The SHA-256 of a file, read as a stream: the page sends it meanwhile.
-addEventListener("message", async ({ data }: MessageEvent<File>) => {
+addEventListener("message", async ({ data }: MessageEvent<Blob>) => {
   try {
     const hash = await createSHA256();
     hash.init();

@@ -8,6 +8,10 @@ const tries = 6;
 const firstPauseMs = 500;
 
 interface UploadSteps {
+  /** The upload has begun, or goes on. */
+  readonly onOpened: (uploadId: string) => void;
+  /** The server has nothing more to keep of it: it is finished, given up, or refused for good. */
+  readonly onEnded: (uploadId: string) => void;
   /** So many bytes are stored by the server. */
   readonly onOffset: (offset: number) => void;
   readonly onHashing: () => void;
@@ -18,23 +22,29 @@ interface UploadSteps {
   readonly signal: AbortSignal;
 }
 
+/** An error that says that the server does not take the file, whoever sends it and when. */
+const isFinal = (error: unknown): boolean =>
+  error instanceof ApiError && error.status < 500 && ![401, 403, 409, 429].includes(error.status);
+
 /**
- * Sends a file in parts and hashes it meanwhile. A part whose connection breaks goes on at the offset that the server has; an abort gives the upload
+ * Sends a file in parts and hashes it meanwhile; with the id of an upload that was begun before, what is missing of it. A part whose connection breaks goes on at the offset that the server has; an abort gives the upload
  * up. Answers the artifact and the hash of the file.
  */
 export async function uploadFile(
   moduleId: number,
   file: File,
-  steps: UploadSteps,
+  { resumed, ...steps }: UploadSteps & { readonly resumed?: string | undefined },
 ): Promise<{ artifact: ArtifactView; sha256: string | undefined }> {
   const hash = sha256Of(file, steps.signal);
-  const opened = await change(r.artifactUploads.open, {
-    params: { softwareModuleId: moduleId },
-    body: { filename: file.name, size: file.size },
-  });
+  const opened =
+    resumed === undefined
+      ? await change(r.artifactUploads.open, { params: { softwareModuleId: moduleId }, body: { filename: file.name, size: file.size } })
+      : await change(r.artifactUploads.get, { params: { softwareModuleId: moduleId, uploadId: resumed } });
+  steps.onOpened(opened.id);
   const params = { softwareModuleId: moduleId, uploadId: opened.id };
   try {
     let offset = opened.offset;
+    steps.onOffset(offset);
     while (offset < file.size) {
       await steps.gate();
       steps.signal.throwIfAborted();
@@ -43,9 +53,11 @@ export async function uploadFile(
     }
     steps.onHashing();
     const artifact = await change(r.artifactUploads.complete, { params });
+    steps.onEnded(opened.id);
     return { artifact, sha256: await hash };
   } catch (error) {
     if (steps.signal.aborted) await change(r.artifactUploads.cancel, { params }).catch(() => undefined);
+    if (steps.signal.aborted || isFinal(error)) steps.onEnded(opened.id);
     throw error;
   }
 }

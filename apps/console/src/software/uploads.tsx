@@ -1,22 +1,42 @@
 import type { ArtifactView } from "@harrier/contracts";
+import { useQuery } from "@tanstack/react-query";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { invalidate } from "../api/query-client.ts";
+import { me } from "../api/session.ts";
 import { software, uploads as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { bytes, span } from "../ui/format.ts";
 import { Facts } from "../ui/page.tsx";
 import { Note, Refusal } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
+import { headOf } from "./hash.ts";
 import style from "./software.module.css";
+import { forget, type Place, remember, unfinishedOf } from "./unfinished.state.ts";
+import { Unfinished } from "./unfinished.tsx";
 import { agreement, rateOf } from "./upload.state.ts";
 import { uploadFile } from "./upload.ts";
 
 /** The rate is that of so many parts. */
 const samplesKept = 8;
 
-/** Where files are dropped or chosen; each is sent by itself. */
+interface Sent {
+  readonly id: number;
+  readonly file: File;
+  /** The upload that it goes on with. */
+  readonly resumed?: string;
+}
+
+/** Where files are dropped or chosen; each is sent by itself. Uploads that were begun before this page was opened can go on. */
 export function Uploads({ moduleId, why }: { moduleId: number; why: string | undefined }) {
-  const [files, setFiles] = useState<readonly { readonly id: number; readonly file: File }[]>([]);
+  const { data } = useQuery(me);
+  return data === undefined ? null : (
+    <UploadsOf key={moduleId} place={{ tenant: data.tenant, username: data.username, moduleId }} why={why} />
+  );
+}
+
+function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
+  const [files, setFiles] = useState<readonly Sent[]>([]);
+  const [unfinished, setUnfinished] = useState(() => unfinishedOf(localStorage, place));
   const [over, setOver] = useState(false);
   const next = useRef(0);
   const add = (list: FileList | null) => setFiles((old) => [...old, ...Array.from(list ?? [], (file) => ({ id: next.current++, file }))]);
@@ -25,8 +45,26 @@ export function Uploads({ moduleId, why }: { moduleId: number; why: string | und
     setOver(false);
     if (why === undefined) add(event.dataTransfer.files);
   };
+  const leave = (uploadId: string) => setUnfinished((old) => old.filter((one) => one.uploadId !== uploadId));
   return (
     <>
+      {why === undefined && unfinished.length > 0 && <h2 className="muted">{t.unfinished}</h2>}
+      {why === undefined &&
+        unfinished.map((upload) => (
+          <Unfinished
+            key={upload.uploadId}
+            moduleId={place.moduleId}
+            upload={upload}
+            goOn={(file) => {
+              leave(upload.uploadId);
+              setFiles((old) => [...old, { id: next.current++, file, resumed: upload.uploadId }]);
+            }}
+            forget={() => {
+              forget(localStorage, place, upload.uploadId);
+              leave(upload.uploadId);
+            }}
+          />
+        ))}
       {why === undefined ? (
         // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; the button beside it does the same
         <div
@@ -48,8 +86,8 @@ export function Uploads({ moduleId, why }: { moduleId: number; why: string | und
       ) : (
         <p className="muted">{why}</p>
       )}
-      {files.map(({ id, file }) => (
-        <Upload key={id} file={file} moduleId={moduleId} close={() => setFiles((old) => old.filter((one) => one.id !== id))} />
+      {files.map(({ id, ...sent }) => (
+        <Upload key={id} sent={sent} place={place} close={() => setFiles((old) => old.filter((one) => one.id !== id))} />
       ))}
     </>
   );
@@ -76,7 +114,7 @@ function makeGate() {
 }
 
 /** Sends the file when it is first shown, and gives it up when it is closed. */
-function useUpload(file: File, moduleId: number) {
+function useUpload({ file, resumed }: Omit<Sent, "id">, place: Place) {
   const [state, setState] = useState<State>("sending");
   const [samples, setSamples] = useState([{ at: performance.now(), offset: 0 }]);
   const [result, setResult] = useState<{ artifact: ArtifactView; sha256: string | undefined }>();
@@ -85,11 +123,21 @@ function useUpload(file: File, moduleId: number) {
   const gate = useRef(makeGate());
   const ending = useRef(new AbortController());
   const begun = useRef(false);
+  const ended = useRef(false);
   useEffect(() => {
     if (begun.current) return;
     begun.current = true;
     const onOffset = (offset: number) => setSamples((old) => [...old, { at: performance.now(), offset }].slice(-samplesKept));
-    uploadFile(moduleId, file, {
+    uploadFile(place.moduleId, file, {
+      resumed,
+      onOpened: (uploadId) => {
+        const { name, size } = file;
+        void headOf(file).then((head) => !ended.current && remember(localStorage, place, { uploadId, name, size, head }));
+      },
+      onEnded: (uploadId) => {
+        ended.current = true;
+        forget(localStorage, place, uploadId);
+      },
       onOffset,
       onHashing: () => setState("hashing"),
       onBroken: setBroken,
@@ -106,12 +154,13 @@ function useUpload(file: File, moduleId: number) {
         setState("failed");
       },
     );
-  }, [file, moduleId]);
+  }, [file, resumed, place]);
   return { state, samples, result, error, broken, gate: gate.current, cancel: () => ending.current.abort() };
 }
 
-function Upload({ file, moduleId, close }: { file: File; moduleId: number; close: () => void }) {
-  const { state, samples, result, error, broken, gate, cancel } = useUpload(file, moduleId);
+function Upload({ sent, place, close }: { sent: Omit<Sent, "id">; place: Place; close: () => void }) {
+  const { file } = sent;
+  const { state, samples, result, error, broken, gate, cancel } = useUpload(sent, place);
   const [paused, setPaused] = useState(false);
   const offset = samples.at(-1)?.offset ?? 0;
   const rate = rateOf(samples, file.size);

@@ -84,4 +84,11 @@ export const uploads = {
   differ: "The server holds other bytes than this file",
   noHash: "The browser did not compute a hash; compare the server's with that of your build",
   progress: (name: string) => `Upload of ${name}`,
+  unfinished: "Unfinished uploads",
+  stored: (done: string, total: string) => `${done} of ${total} are stored, until`,
+  goOn: "Go on with the file",
+  goOnWith: (name: string) => `Go on with ${name}`,
+  otherFile: (name: string, size: string) => `This is another file. Choose ${name} (${size}), as it was when the upload began.`,
+  over: "The server does not have this upload any more: send the file again.",
+  completed: "This upload has all its bytes: the file appears below.",
 };
