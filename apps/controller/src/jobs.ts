@@ -167,12 +167,14 @@ export const jobs = {
     fields: ({ lastPolls }) => ({ lastPolls: lastPolls.size }),
   }),
   "credential-feed": every<Pick<Deps, "feed">>({
-    does: "Reads the logs of changed credentials and tells the gateways.",
+    does: "Reads the logs of changed credentials and tells the gateways; woken by the first request after a rest.",
     runs: "every replica",
     group: "feed",
     // a withdrawn credential is denied within a second, with time for the way to the gateways
     everyMs: 500,
-    work: ({ feed }) => feed.read(),
+    // while no gateway follows it and nobody asks anything
+    restMs: 10_000,
+    work: async ({ feed }) => ((await feed.read()) ? undefined : false),
     onStop: ({ feed }) => feed.close(),
     failure: "the logs of credential changes cannot be read",
   }),

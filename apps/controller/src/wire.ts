@@ -18,6 +18,7 @@ import { createLastPolls } from "./poll/last-polls.ts";
 import { createPollReader } from "./poll/poll-reader.ts";
 import { createRetrievalRecorder } from "./retrieval/record-retrieval.ts";
 import { ownSchema } from "./schema.ts";
+import { freshSettings } from "./settings/fresh-settings.ts";
 import { createTenantSettings } from "./settings/tenant-settings.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
 import { deviceMessagesHandlers } from "./things/device-messages.rpc.ts";
@@ -72,9 +73,14 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   const settings = createTenantSettings({ pool: background.pool });
   const limits = (tenantId: number) => settings.get(tenantId).quotas;
   const lastPolls = createLastPolls({ pool: background.pool });
-  const feed = createCredentialFeed(background.pool, (revision) => {
-    if (!settings.isAt(revision)) jobs.wake("tenant-settings");
-  });
+  const feed = createCredentialFeed(
+    background.pool,
+    (revision) => {
+      if (!settings.isAt(revision)) jobs.wake("tenant-settings");
+    },
+    () => jobs.wake("credential-feed"),
+  );
+  const fresh = freshSettings(feed, settings);
   const brokers = config.HARRIER_KAFKA_BROKERS;
   const relay = createRelay({ db: background, schema: "controller", brokers, clientId: `harrier-${service}`, log, fault });
   const cleanup = { db: background, settings, fault };
@@ -109,7 +115,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   };
   let readable = false;
   backend
-    .rpc({ within: commandsByTenant(), beforeAnswer: () => faultPoint("controller.rpc.before-answer") })
+    .rpc({ within: fresh.within(commandsByTenant()), beforeAnswer: () => faultPoint("controller.rpc.before-answer") })
     .add("harrier.controller.v1.DeviceIdentityService", deviceIdentityHandlers({ db: db.signIn, feed }))
     .add("harrier.controller.v1.TargetsService", targetsHandlers({ db: commands, ids: commandIds, secrets, limits, fault }))
     .add("harrier.controller.v1.ActionsService", actionsHandlers({ db: commands, ids: commandIds, limits, settings, fault, now }))
@@ -120,7 +126,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   // it stops before the gRPC server, because the streams of the feed last as long as it does
   backend.add(jobs.group("feed"));
   const http = backend.http({ readiness: { settings: async () => settings.ready() || "tenant settings have not been read yet" } });
-  mountDeviceInterface(http.mount, { ...ofDevices, readPoll: createPollReader(db.pool), lastPolls, log });
+  mountDeviceInterface(fresh.mount(http.mount), { ...ofDevices, readPoll: createPollReader(db.pool), lastPolls, log });
 
   await backend.whenReadable(async () => {
     readable = true;

@@ -15,6 +15,8 @@ interface Deps {
   /** Returns true from the signal to stop on. */
   isDraining(): boolean;
   handle(req: IncomingMessage, res: ServerResponse): void;
+  /** A request has come that is no probe. */
+  onRequest(): void;
 }
 
 const ambiguous = new HarrierError("bodyNotReadable", "The request is not well formed");
@@ -28,6 +30,7 @@ export function createApp(deps: Deps): (req: IncomingMessage, res: ServerRespons
   return (req, res) => {
     // The client's next request shall use a connection to a gateway that stays.
     if (deps.isDraining()) res.shouldKeepAlive = false;
+    if (!isProbe(req.url ?? "/")) deps.onRequest();
     if (isAmbiguous(req)) refuseAmbiguous(deps, req, res);
     else if (isOwnPage(req.url ?? "/")) {
       res.once("finish", () => cutWhenStillSending(req, deps.stillSendingMs));
@@ -61,6 +64,6 @@ function createPages(deps: Deps): Express {
 /** Tools that follow the address of an installation expect what has always been there. */
 const isBrowser = (req: IncomingMessage): boolean => req.headers.accept?.includes("text/html") === true;
 
-function isOwnPage(url: string): boolean {
-  return url === "/" || url.startsWith("/api/docs") || url.startsWith("/livez") || url.startsWith("/readyz");
-}
+const isProbe = (url: string): boolean => url.startsWith("/livez") || url.startsWith("/readyz");
+
+const isOwnPage = (url: string): boolean => url === "/" || url.startsWith("/api/docs") || isProbe(url);

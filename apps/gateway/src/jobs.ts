@@ -9,6 +9,8 @@ interface Deps {
   readonly sessionUses: SessionUses;
   readonly deniedRequests: DeniedRequests;
   readonly upstreams: Pick<Upstreams, "check">;
+  /** Whether anybody asks this gateway anything. */
+  readonly attention: { readonly rests: boolean };
   readonly tokens: { askForKeys(): Promise<unknown> };
   readonly nodeStatus: NodeStatus;
   /** It is undefined if TLS does not end here. */
@@ -20,12 +22,14 @@ export type JobName = keyof typeof jobs;
 /** All background jobs of the gateway. They end after the last request, whose uses and denials are sent then. */
 export const jobs = {
   "node-status": nodeStatusJob,
-  "upstream-readiness": every<Pick<Deps, "upstreams">>({
-    does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every one and a half seconds.",
+  "upstream-readiness": every<Pick<Deps, "upstreams" | "attention">>({
+    does: "Asks the replicas of all services for their readiness and clock, those that have long been ready every one and a half seconds; woken by the first request after a rest.",
     runs: "every replica",
     everyMs: 500,
+    // while nobody asks anything and all have long been ready
+    restMs: 5_000,
     steady: true,
-    work: ({ upstreams }) => upstreams.check(),
+    work: ({ upstreams, attention }) => (upstreams.check() && attention.rests ? false : undefined),
     failure: "replicas could not be asked for their readiness",
   }),
   "key-uses": batched<Pick<Deps, "uses">>({

@@ -47,6 +47,7 @@ import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
 import { countDeniedRequests, keyUses, sessionUses, tellNode } from "./reports.ts";
+import { Attention } from "./routing/attention.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
 import { createForward } from "./routing/proxy.ts";
@@ -95,6 +96,13 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   };
   checkScheme(Object.values(replicas), tls !== undefined);
   const upstreams = createUpstreams(replicas, tls);
+  const attention = new Attention({
+    onRest: () => streams.rest(),
+    onUse: () => {
+      streams.follow();
+      jobs.wake("upstream-readiness");
+    },
+  });
   const node = describeNode(fileURLToPath(new URL("..", import.meta.url)));
   const following: { follow?: (() => void) | undefined } = {};
   const nodeStatus = tellNode(identity, node, () => jobs.states());
@@ -104,6 +112,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     sessionUses: usedSessions,
     deniedRequests,
     upstreams,
+    attention,
     tokens: { askForKeys },
     certificates: following,
   };
@@ -171,6 +180,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     stillSendingMs,
     isDraining,
     handle: (req, res) => handle(deps, req, res),
+    onRequest: attention.use,
   });
   const connections = connectionLimits(config, log);
   const plain = createPlainServer(app);
@@ -180,7 +190,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   log.info({ port: config.HARRIER_HTTP_PORT }, "listening");
   const internal = await startMetrics({ config, keys, log, metrics });
   following.follow = await startTls({ app, config, files, certificates, log, connections, drain });
-  return [streams, () => deviceIdentity.close(), () => identity.close(), jobs.group(), upstreams, ...internal, drain];
+  return [attention, streams, () => deviceIdentity.close(), () => identity.close(), jobs.group(), upstreams, ...internal, drain];
 }
 
 function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {

@@ -122,12 +122,14 @@ export const jobs = {
     everyFailure: true,
   }),
   "principal-feed": every<Pick<Deps, "feed">>({
-    does: "Reads the log of changes of users, clients and tenants and tells the gateways.",
+    does: "Reads the log of changes of users, clients and tenants and tells the gateways; woken by a gateway that begins to follow it.",
     runs: "every replica",
     group: "feed",
     // a withdrawn permission ends within a second, with time for the way to the gateways
     everyMs: 500,
-    work: ({ feed }) => feed.read(),
+    // while no gateway follows it
+    restMs: 10_000,
+    work: async ({ feed }) => ((await feed.read()) ? undefined : false),
     onStop: ({ feed }) => feed.close(),
     failure: "the log of principal changes cannot be read",
     recovered: "the log of principal changes can be read again",

@@ -79,7 +79,7 @@ export async function startManagement(config: ManagementConfig, log: Log): Promi
   const actions = backend.client("harrier.controller.v1.ActionsService", config.HARRIER_CONTROLLER_GRPC);
   const artifacts = backend.client("harrier.artifactstore.v1.ArtifactsService", config.HARRIER_ARTIFACT_STORE_GRPC);
   const rollouts = backend.client("harrier.rolloutengine.v1.RolloutsService", config.HARRIER_ROLLOUT_ENGINE_GRPC);
-  const feed = createPrincipalFeed(background.pool);
+  const feed = createPrincipalFeed(background.pool, () => jobs.wake("principal-feed"));
   const signingKeys = new SigningKeys({ db: background, secrets, log, rotateMs: config.HARRIER_OAUTH_KEY_DAYS * dayMs });
   const issuer = config.HARRIER_OAUTH_ISSUER.replace(/\/+$/, "");
 

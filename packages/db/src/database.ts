@@ -76,6 +76,12 @@ const answerGraceMs = 5_000;
 /** A connection that says nothing is probed after this time, so that a dead one is noticed before it is needed. */
 const keepAliveMs = 30_000;
 
+/**
+ * Jobs whose periods meet use so many connections of `background` at a time, over and over: closed after each minute in which they did not meet, they would
+ * be opened again, which costs more than all that is asked at rest.
+ */
+const backgroundKept = 3;
+
 /** The server checks this often whether the client of a statement is still connected. */
 const connectionCheckMs = 2_000;
 
@@ -107,7 +113,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   const pool = openPool(options, "", { size: max, limits, bounded: true });
   const session = openPool(options, "/session", { size: sessionMax, limits: { ...backgroundLimits, idleInTransactionMs: 0 } });
   const signIn = openPool(options, "/sign-in", { size: signInMax, limits: signInLimits, bounded: true });
-  const background = openPool(options, "/background", { size: backgroundMax, limits: { ...backgroundLimits, ...idle } });
+  const background = openPool(options, "/background", {
+    size: backgroundMax,
+    limits: { ...backgroundLimits, ...idle },
+    keep: backgroundKept,
+  });
   const commands =
     commandsMax === 0 ? pool : openPool(options, "/commands", { size: commandsMax, limits: { ...commandLimits, ...idle }, bounded: true });
   const pools = new Set([pool, session, signIn, background, commands]);
@@ -141,11 +151,13 @@ export function commandsOf(db: Database): Database {
 interface PoolSettings {
   size: number;
   limits: PoolLimits;
+  /** So many connections stay open although they are idle; none is opened before it is needed. */
+  keep?: number;
   /** Whether a statement waits for its answer no longer than the server may take for it. Migrations and locks lift that limit, and wait on. */
   bounded?: boolean;
 }
 
-function openPool(options: DatabaseOptions, suffix: string, { size, limits, bounded = false }: PoolSettings): pg.Pool {
+function openPool(options: DatabaseOptions, suffix: string, { size, limits, keep = 0, bounded = false }: PoolSettings): pg.Pool {
   const config: pg.PoolConfig = {
     connectionString: options.url,
     application_name: `${options.applicationName}${suffix}`,
@@ -156,6 +168,7 @@ function openPool(options: DatabaseOptions, suffix: string, { size, limits, boun
     connectionTimeoutMillis: 10_000,
     // a new connection costs the database a process, and all statements must be prepared again; one that a burst has left costs it 5 to 10 MB
     idleTimeoutMillis: 60_000,
+    min: keep,
     // a statement whose service was killed, or has closed the connection, ends as well
     options: `-c client_connection_check_interval=${connectionCheckMs}`,
     statement_timeout: limits.statementMs,

@@ -43,6 +43,19 @@ test("a process that works is left alone, and so is one that has hardly worked",
   for (let n = 0; n < 3; n += 1) expect(idle.pass(10)).toBe(0);
 });
 
+test("what a process does at rest is no work, however long it rests", () => {
+  const { pass } = at();
+  pass(2_000);
+  expect(pass(290)).toBe(1);
+  for (let n = 0; n < 20; n += 1) expect(pass(290)).toBe(1);
+});
+
+test("a start is work enough", () => {
+  const { pass } = at();
+  pass(600);
+  expect(pass(50)).toBe(1);
+});
+
 test("a large heap is left to V8, because its collection would be noticed", () => {
   const { pass, state } = at({ live: 2 ** 30 });
   pass(2_000);

@@ -17,8 +17,8 @@ export interface MemoryRestOptions {
 const checkEveryMs = 15_000;
 /** Below this share of a core between two checks the process rests, and a pause is noticed by nobody. */
 const restShare = 0.02;
-/** With less work since the last time there is little to give back. */
-const worthMs = 1_000;
+/** With less work since the last time there is little to give back. A start is more; what a process does at rest is no work, however long it rests. */
+const worthMs = 500;
 /**
  * The pause is a tenth of a second for 30 MB that are in use, and a revocation has to be heard within a second: V8 is not asked to do so for a heap like
  * that of a gateway with millions of credentials.
@@ -33,7 +33,8 @@ export class MemoryRest {
   readonly #options: MemoryRestOptions;
   readonly #timer: NodeJS.Timeout;
   #seenMs = 0;
-  #collectedMs = 0;
+  /** The CPU time since the last collection, but for that at rest. */
+  #workedMs = 0;
 
   constructor(options: MemoryRestOptions) {
     this.#options = options;
@@ -44,17 +45,19 @@ export class MemoryRest {
   check(): void {
     const { collect, cpuMs, usedBytes, log } = this.#options;
     const now = cpuMs();
-    const rests = now - this.#seenMs < restShare * checkEveryMs;
+    const used = now - this.#seenMs;
+    const rests = used < restShare * checkEveryMs;
     this.#seenMs = now;
-    if (!rests || collect === undefined || now - this.#collectedMs < worthMs) return;
+    if (!rests) this.#workedMs += used;
+    if (!rests || collect === undefined || this.#workedMs < worthMs) return;
     // A young generation may be full of what nobody uses any more, and at rest it stays so: without it the rest says how long the pause will be.
     collect({ type: "minor", execution: "sync" });
     const before = usedBytes();
     if (before > maxUsedBytes) return;
     collect({ type: "major", execution: "sync", flavor: "last-resort" });
-    this.#collectedMs = cpuMs();
-    this.#seenMs = this.#collectedMs;
-    log.debug({ ms: this.#collectedMs - now, before, after: usedBytes() }, "memory was given back");
+    this.#workedMs = 0;
+    this.#seenMs = cpuMs();
+    log.debug({ ms: this.#seenMs - now, before, after: usedBytes() }, "memory was given back");
   }
 
   stop(): void {

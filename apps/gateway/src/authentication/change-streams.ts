@@ -9,44 +9,87 @@ interface Deps {
   identity: Pick<Client<"harrier.management.v1.IdentityService">, "watch">;
 }
 
+const lookAgainMs = 30_000;
+
+export interface ChangeStreams {
+  /** Returns true when both owners have been reached: before that a first sign-in could meet a connection that is still being made. */
+  heardBoth(): boolean;
+  /**
+   * Follows no change of devices until `follow`, and trusts nothing that was cached of them: controller answers each sign-in. The same for users once none
+   * is cached any more: to verify a password again costs a quarter of a second.
+   */
+  rest(): void;
+  follow(): void;
+  stop(): void;
+}
+
 /**
  * Follows both owners' change logs, so that a changed credential, permission or setting takes effect here within a second. An interruption of a
  * stream empties its cache, because a change in the gap would be missed.
  */
-export function followChanges(deps: Deps): Watch & { heardBoth(): boolean } {
+export function followChanges(deps: Deps): ChangeStreams {
   const heard = { devices: false, principals: false };
-  const devices = deps.deviceIdentity.watch(
-    "watchCredentialChanges",
-    {},
-    {},
-    (change) => {
-      if (!change.heartbeat) deps.devices.forget(change);
-    },
-    (state) => {
-      heard.devices ||= state === "alive";
-      if (state === "alive") deps.devices.streamAlive();
-      else deps.devices.streamSilent();
-    },
-  );
-  const principals = deps.identity.watch(
-    "watchPrincipalChanges",
-    {},
-    {},
-    (change) => {
-      if (!change.heartbeat) deps.principals.forget(change);
-    },
-    (state) => {
-      heard.principals ||= state === "alive";
-      if (state === "alive") deps.principals.streamAlive();
-      else deps.principals.streamSilent();
-    },
-  );
-  return {
-    /** Returns true when both owners have been reached: before that a first sign-in could meet a connection that is still being made. */
+  let devices: Watch | undefined;
+  let principals: Watch | undefined;
+  let later: NodeJS.Timeout | undefined;
+  let stopped = false;
+  const openDevices = () =>
+    deps.deviceIdentity.watch(
+      "watchCredentialChanges",
+      {},
+      {},
+      (change) => {
+        if (!change.heartbeat) deps.devices.forget(change);
+      },
+      (state) => {
+        heard.devices ||= state === "alive";
+        if (state === "alive") deps.devices.streamAlive();
+        else deps.devices.streamSilent();
+      },
+    );
+  const openPrincipals = () =>
+    deps.identity.watch(
+      "watchPrincipalChanges",
+      {},
+      {},
+      (change) => {
+        if (!change.heartbeat) deps.principals.forget(change);
+      },
+      (state) => {
+        heard.principals ||= state === "alive";
+        if (state === "alive") deps.principals.streamAlive();
+        else deps.principals.streamSilent();
+      },
+    );
+  const restOfUsers = (): void => {
+    if (deps.principals.isEmpty()) {
+      principals?.stop();
+      principals = undefined;
+      deps.principals.streamSilent();
+    } else later = setTimeout(restOfUsers, lookAgainMs).unref();
+  };
+  const streams: ChangeStreams = {
     heardBoth: () => heard.devices && heard.principals,
+    rest() {
+      if (!streams.heardBoth()) return; // the gateway is not ready before
+      devices?.stop();
+      devices = undefined;
+      deps.devices.streamSilent();
+      restOfUsers();
+    },
+    follow() {
+      clearTimeout(later);
+      if (stopped) return;
+      devices ??= openDevices();
+      principals ??= openPrincipals();
+    },
     stop() {
-      devices.stop();
-      principals.stop();
+      stopped = true;
+      clearTimeout(later);
+      devices?.stop();
+      principals?.stop();
     },
   };
+  streams.follow();
+  return streams;
 }

@@ -51,6 +51,12 @@ export class PrincipalCache {
       this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
   }
 
+  /** Nobody has signed in, or too long ago. */
+  isEmpty(): boolean {
+    this.#entries.purgeStale();
+    return this.#entries.size === 0;
+  }
+
   /** Forgets one credential. */
   drop(digest: string): void {
     this.#pending.delete(digest);

@@ -102,6 +102,7 @@ export async function openEdge(files?: ConsoleFiles): Promise<Edge> {
     stillSendingMs: 300,
     isDraining: () => state.draining,
     handle: (req, res) => handle(deps, req, res),
+    onRequest: () => {},
   });
   const server = createPlainServer(app);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -12,8 +12,11 @@ interface Probed {
 }
 
 export interface Probes {
-  /** Asks the replica for its readiness, unless it has been ready for long and was asked a moment ago. It does not wait. */
-  ask(replica: Probed): void;
+  /**
+   * Asks the replica for its readiness, unless it has been ready for long and was asked a moment ago. It does not wait; it answers whether the replica has
+   * been ready for long.
+   */
+  ask(replica: Probed): boolean;
   stop(): void;
 }
 
@@ -75,6 +78,7 @@ export function createProbes(tls: RpcTls | undefined, now: () => number = () => 
       const { askedAt, readySince } = courseOf(replica);
       const isSteady = readySince !== undefined && now() - readySince >= steadyAfterMs;
       if (!isSteady || now() - askedAt >= steadyEveryMs) probe(replica);
+      return isSteady;
     },
     stop() {
       stopped = true;

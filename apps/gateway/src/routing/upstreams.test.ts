@@ -24,7 +24,7 @@ async function replicaWith(aheadSeconds: number): Promise<string> {
 function watch(addresses: { controller: string; others: string }): Upstreams {
   const { controller, others } = addresses;
   const upstreams = createUpstreams({ controller, management: others, "artifact-store": others, "rollout-engine": others });
-  const job = createJob(jobs["upstream-readiness"], { upstreams }, { log: {} });
+  const job = createJob(jobs["upstream-readiness"], { upstreams, attention: { rests: false } }, { log: {} });
   void job.start();
   ends.push(() => void job.stop());
   ends.push(() => upstreams.stop());

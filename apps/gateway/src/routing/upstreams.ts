@@ -29,9 +29,10 @@ export interface Upstreams {
   isOwnClockWrong(): boolean;
   /**
    * Asks every replica for its readiness and waits for none: one that hangs must not delay the answers of the others. It is called twice a second;
-   * a replica that has long been ready is asked every one and a half seconds alone, and at once when the connection for it ends.
+   * a replica that has long been ready is asked every one and a half seconds alone, and at once when the connection for it ends. It answers whether all have
+   * long been ready.
    */
-  check(): void;
+  check(): boolean;
   stop(): void;
   /** The agent for answers that come at once. */
   readonly agent: Agent;
@@ -84,9 +85,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
       const oneWay = ahead.length === 0 || ahead.length === answered.length;
       return services.length >= 2 && oneWay && answered.every(isClockWrong);
     },
-    check() {
-      for (const replica of all) probes.ask(replica);
-    },
+    check: () => all.map((replica) => probes.ask(replica)).every((isSteady) => isSteady),
     stop() {
       probes.stop();
       agent.destroy();

@@ -6,7 +6,7 @@ import { readPrincipalChanges } from "./principal-feed.sql.ts";
 export type PrincipalFeed = ChangeFeed<WatchPrincipalChangesResponse>;
 
 /** Reads the log of changed users, clients and tenants that gateways must forget, for all subscribed gateways (architecture §2). */
-export function createPrincipalFeed(db: Queryable): PrincipalFeed {
+export function createPrincipalFeed(db: Queryable, onNeeded: () => void = () => {}): PrincipalFeed {
   const read = async (since: string | null) => {
     const rows = await run(db, readPrincipalChanges, [since]);
     const messages = rows.flatMap(({ tenantId, tenant, userId, txid }) =>
@@ -14,5 +14,5 @@ export function createPrincipalFeed(db: Queryable): PrincipalFeed {
     );
     return { snapshot: rows[0]?.snapshot ?? since, messages };
   };
-  return new ChangeFeed({ read, heartbeat: { heartbeat: true, tenantId: 0, userId: 0, revision: 0, tenant: "" } });
+  return new ChangeFeed({ read, heartbeat: { heartbeat: true, tenantId: 0, userId: 0, revision: 0, tenant: "" }, onNeeded });
 }
