@@ -49,6 +49,13 @@ export const actions = {
   failed: "Failed",
   waiting: "Wait for confirmation",
   cancelling: "Being cancelled",
+  delete: "Delete the closed ones",
+  deleteTitle: (closed: number) => `Delete ${plural(closed, "closed update", "closed updates")}?`,
+  deleteText: (most: number) =>
+    `They go with their history, for good; open updates of this list stay. At most ${count(most)} can be deleted at once.`,
+  deleteButton: "Delete",
+  deleteLacks: { reading: "They are being counted", none: "No closed update is in this list", many: "There are more: narrow the filter" },
+  deleted: (closed: number) => `${plural(closed, "update was", "updates were")} deleted`,
   columns: { device: "Device", set: "Set", status: "Status", rollout: "Rollout", message: "Last message", changed: "Changed" },
   emptyTitle: "No updates yet",
   emptyText: "An update is one set on its way to one device. Rollouts and assignments create them.",
@@ -67,7 +74,8 @@ export const audit = {
   broken: "The chain is broken",
   request: "Request",
   details: "Details",
-  close: "Close",
+  answer: "Answer",
+  sameEntity: "Everything done with it",
   times: (times: number) => `${count(times)} times`,
 };
 
