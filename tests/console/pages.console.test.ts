@@ -26,6 +26,7 @@ beforeAll(async () => {
   });
   const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
   const filter = await admin.post<{ id: number }>("targetfilters", { name: prefix, query: `controllerid==${prefix}-*` });
+  const trail = await admin.get<{ content: { id: string }[] }>("audit?limit=1");
   const about = `/rollouts/${rollout.id}`;
   paths = [
     ...["/", "/devices", "/devices?q=name==nobody", `/devices/${device?.controllerId}`, "/devices/nobody", "/rollouts", "/rollouts/new"],
@@ -44,6 +45,7 @@ beforeAll(async () => {
       "/reports?from=2026-01",
       "/actions",
       "/audit",
+      `/audit/${trail.content[0]?.id}`,
       "/me",
       "/nowhere",
     ],

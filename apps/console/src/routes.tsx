@@ -121,6 +121,12 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./audit/audit.page.tsx"), "AuditPage"),
 });
 
+const auditEntry = createRoute({
+  getParentRoute: () => shell,
+  path: "/audit/$auditId",
+  component: lazyRouteComponent(() => import("./audit/entry.page.tsx"), "AuditEntryPage"),
+});
+
 const settings = createRoute({
   getParentRoute: () => shell,
   path: "/settings/{-$part}",
@@ -170,6 +176,7 @@ const routeTree = root.addChildren([
     filter,
     actions,
     audit,
+    auditEntry,
     reports,
     approvals,
     settings,

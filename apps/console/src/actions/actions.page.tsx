@@ -16,6 +16,7 @@ import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
+import { DeleteActions } from "./delete-actions.tsx";
 
 type Row = ActionView & { readonly detailStatus?: string };
 const route = getRouteApi("/in/actions");
@@ -84,7 +85,12 @@ export function ActionsPage() {
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query === "" ? undefined : query }) });
   const matches = total.data?.total;
   return (
-    <Page fill title={t.title} api={{ row: r.actions.list, query: { q, sort }, command: commands.list("action", { q, sort }) }}>
+    <Page
+      fill
+      title={t.title}
+      api={{ row: r.actions.list, query: { q, sort }, command: commands.list("action", { q, sort }) }}
+      actions={<DeleteActions q={q} />}
+    >
       <div className={devices["tools"]}>
         <FilterBox
           label={t.filter}

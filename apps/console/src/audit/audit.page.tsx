@@ -2,22 +2,19 @@ import type { AuditEntryView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, ScrollText, ShieldCheck } from "lucide-react";
-import { useState } from "react";
 import { ask, change, r, server } from "../api/client.ts";
 import devices from "../devices/devices.module.css";
 import { FilterBox } from "../fiql/filter-box.tsx";
 import { commands, filters, audit as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
-import { moment } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
-import { InfoDialog } from "../ui/info-dialog.tsx";
 import { NothingMatches } from "../ui/nothing-matches.tsx";
-import { Facts, Page } from "../ui/page.tsx";
+import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
-import { Mark } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, toastFailure } from "../ui/toast.tsx";
-import { auditFields, resultSigns } from "./audit.state.ts";
+import { auditFields } from "./audit.state.ts";
+import { Result } from "./result.tsx";
 
 const route = getRouteApi("/in/audit");
 
@@ -35,12 +32,6 @@ const columns: readonly Column<AuditEntryView>[] = [
   { id: "from", head: t.columns.from, width: "130px", cell: ({ sourceIp }) => <span className="mono">{sourceIp}</span> },
 ];
 
-function Result({ row: { result, times } }: { row: AuditEntryView }) {
-  const { sign, tone } = resultSigns[result];
-  const word = t.results[result] ?? result;
-  return <Mark tone={tone} sign={sign} word={times > 1 ? `${word} · ${t.times(times)}` : word} />;
-}
-
 /** Entries are counted no further than people look. */
 const counts = 100_000;
 const counted = (q?: string) => ask(r.audit.list, { query: { q, limit: 1, total: `atMost:${counts}` } });
@@ -49,7 +40,6 @@ const counted = (q?: string) => ask(r.audit.list, { query: { q, limit: 1, total:
 export function AuditPage() {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
-  const [entry, setEntry] = useState<AuditEntryView>();
   const total = useQuery({ ...counted(q), placeholderData: keepPreviousData });
   const apply = (query: string | undefined) => void navigate({ search: { q: query } });
   const matches = total.data?.total;
@@ -99,28 +89,9 @@ export function AuditPage() {
           total={matches}
           columns={columns}
           page={(index) => ask(r.audit.list, { query: { q, offset: index * pageSize, limit: pageSize, total: "none" } })}
-          open={setEntry}
+          open={({ id }) => void navigate({ to: "/audit/$auditId", params: { auditId: id } })}
         />
       )}
-      {entry !== undefined && <Details entry={entry} close={() => setEntry(undefined)} />}
     </Page>
-  );
-}
-
-function Details({ entry, close }: { entry: AuditEntryView; close: () => void }) {
-  return (
-    <InfoDialog title={entry.action} closeText={t.close} close={close} wide>
-      <Facts
-        of={[
-          [t.columns.at, moment(entry.time)],
-          [t.columns.actor, entry.actor],
-          [t.columns.entity, `${entry.entity} ${entry.entityIds.join(", ")}`],
-          [t.columns.result, <Result key="result" row={entry} />],
-          [t.columns.from, entry.sourceIp],
-          [t.request, <code key="request">{entry.requestId}</code>],
-          [t.details, <code key="details">{JSON.stringify(entry.details)}</code>],
-        ]}
-      />
-    </InfoDialog>
   );
 }

@@ -1,4 +1,5 @@
 import type { AuditEntryView } from "@harrier/contracts";
+import { quoted } from "../fiql/complete.ts";
 import type { QueryField } from "../fiql/fields.ts";
 import type { Sign } from "../ui/signs.ts";
 
@@ -21,3 +22,9 @@ export const auditFields: readonly QueryField[] = [
   { name: "sourceip", kind: "text" },
   { name: "requestid", kind: "text" },
 ];
+
+/** The query of everything that was done with what an entry is about; of its kind where it names none. */
+export function sameEntity({ entity, entityIds: [id] }: Pick<AuditEntryView, "entity" | "entityIds">): string {
+  const kind = `entity==${quoted(entity)}`;
+  return id === undefined ? kind : `${kind};entityid==${quoted(id)}`;
+}

@@ -1,3 +1,4 @@
+import type { TargetFacet } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ask, r } from "../api/client.ts";
@@ -9,6 +10,7 @@ import { Card } from "../ui/page.tsx";
 import { targetSigns } from "../ui/signs.ts";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import style from "./overview.module.css";
+import { Start } from "./start.tsx";
 
 /** So many installed sets are named; the others are one line. */
 const named = 8;
@@ -22,7 +24,6 @@ export function Fleet() {
   if (data === undefined) return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={() => void refetch()} />;
   const [status, installed] = data.facets;
   const total = (status?.values ?? []).reduce((all, { count: number }) => all + number, 0);
-  if (total === 0) return <Start />;
   const versions = (installed?.values ?? []).map(({ value, label, count: number }) => ({
     by: "installedds",
     value,
@@ -33,6 +34,23 @@ export function Fleet() {
     { word: t.others, number: installed?.other ?? 0 },
     { word: t.noVersion, number: installed?.without ?? 0 },
   ];
+  const nothingInstalled = versions.length === 0;
+  return (
+    <div className={style["stack"]}>
+      {nothingInstalled && <Start devices={total} />}
+      {total > 0 && <Numbers total={total} status={status} versions={versions} rest={rest} />}
+    </div>
+  );
+}
+
+interface NumbersProps {
+  readonly total: number;
+  readonly status: TargetFacet | undefined;
+  readonly versions: readonly { readonly by: string; readonly value: string; readonly word: string; readonly number: number }[];
+  readonly rest: readonly { readonly word: string; readonly number: number }[];
+}
+
+function Numbers({ total, status, versions, rest }: NumbersProps) {
   return (
     <Card title={t.fleet}>
       <Link to="/devices" search={{}} className={style["row"]}>
@@ -91,31 +109,5 @@ function Line({ by, value, word, number, total, tone }: LineProps) {
     <Link to="/devices" search={{ q: conditionOf(by, value) }} className={style["row"]}>
       {body}
     </Link>
-  );
-}
-
-/** The way to the first updated device. */
-function Start() {
-  return (
-    <Card title={t.welcome}>
-      <p className="muted">{t.welcomeText}</p>
-      <ol className={style["start"]}>
-        <li>
-          <Link to="/software" search={{}}>
-            {t.steps.software}
-          </Link>
-        </li>
-        <li>
-          <Link to="/devices" search={{}}>
-            {t.steps.devices}
-          </Link>
-        </li>
-        <li>
-          <Link to="/rollouts/new" search={{}}>
-            {t.steps.rollout}
-          </Link>
-        </li>
-      </ol>
-    </Card>
   );
 }

@@ -12,6 +12,8 @@ import { bytes } from "../ui/format.ts";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { EditModule } from "./edit-software.tsx";
+import { ModuleMetadata } from "./metadata.tsx";
 import { SoftwareState } from "./state.tsx";
 import { Uploads } from "./uploads.tsx";
 
@@ -44,27 +46,32 @@ export function ModulePage() {
       beside={<SoftwareState {...data} pill />}
       sub={data.description}
       actions={
-        <Confirm
-          look="danger"
-          why={lacking && states.missing(lacking)}
-          trigger={t.delete}
-          title={t.deleteTitle(name)}
-          text={t.deleteText}
-          button={t.delete}
-          run={remove}
-        />
+        <>
+          <EditModule moduleId={data.id} />
+          <Confirm
+            look="danger"
+            why={lacking && states.missing(lacking)}
+            trigger={t.delete}
+            title={t.deleteTitle(name)}
+            text={t.deleteText}
+            button={t.delete}
+            run={remove}
+          />
+        </>
       }
     >
       <div className={device["columns"]}>
         <div className={device["stack"]}>
           <Uploads moduleId={data.id} why={data.locked ? t.lockedFiles : lacksUpload && states.missing(lacksUpload)} />
           <Files module={data} />
+          <ModuleMetadata moduleId={data.id} />
         </div>
         <Card title={t.use}>
           <Facts
             of={[
               [t.type, data.typeName ?? data.type],
               [t.vendor, data.vendor],
+              [t.encrypted, data.encrypted ? t.yes : undefined],
               [t.columns.changed, <Time key="at" at={data.lastModifiedAt} />],
             ]}
           />

@@ -15,6 +15,8 @@ import { Choice } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { EditSet } from "./edit-software.tsx";
+import { SetMetadata } from "./metadata.tsx";
 import { SoftwareState } from "./state.tsx";
 
 const route = getRouteApi("/in/software/sets/$setId");
@@ -48,7 +50,10 @@ export function SetPage() {
         <Note tone="bad">{t.invalidText}</Note>
       )}
       <div className={device["columns"]}>
-        <Contents set={data} />
+        <div className={device["stack"]}>
+          <Contents set={data} />
+          <SetMetadata setId={data.id} />
+        </div>
         <Use set={data} />
       </div>
     </Page>
@@ -67,6 +72,7 @@ function Use({ set }: { set: DistributionSetView }) {
       <Facts
         of={[
           [t.type, set.typeName ?? set.type],
+          [t.requiredStep, set.requiredMigrationStep ? t.yes : undefined],
           [t.columns.changed, <Time key="at" at={set.lastModifiedAt} />],
           [t.rollouts, written(data?.rollouts)],
           [t.actions, written(data?.actions)],
@@ -103,6 +109,7 @@ function Actions({ set }: { set: DistributionSetView }) {
           {t.rollOut}
         </NewRollout>
       )}
+      <EditSet setId={set.id} />
       {set.valid && (
         <Confirm
           look="danger"

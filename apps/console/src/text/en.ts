@@ -12,6 +12,6 @@ export { actions, audit, me, overview } from "./en/overview.ts";
 export { reports } from "./en/reports.ts";
 export { reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
 export { kinds, people, quotas, settings } from "./en/settings.ts";
-export { sets, software, uploads } from "./en/software.ts";
+export { sets, software, softwareNotes, uploads } from "./en/software.ts";
 export { buckets, jumping, statusWords } from "./en/status.ts";
 export { system } from "./en/system.ts";

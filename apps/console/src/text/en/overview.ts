@@ -24,12 +24,18 @@ export const overview = {
   keyEnds: (name: string) => `The device key ${name} ends soon`,
   quota: (name: string, share: string) => `${share} of the quota ${name} are used`,
   welcome: "Welcome to Harrier",
-  welcomeText: "Three steps lead to the first updated device.",
-  steps: {
-    software: "Put a file into a module, and the module into a set",
-    devices: "Let a device poll, or add one",
-    rollout: "Roll the set out",
-  },
+  welcomeText: "Three steps lead to the first updated device. This goes when one has installed something.",
+  steps: { devices: "Let devices poll", software: "Put a file into a module, and the module into a set", rollout: "Roll the set out" },
+  stepDone: "Done",
+  simulatedText:
+    "Without a device at hand, ten simulated ones do. They sign in with the gateway token of this tenant, which is made and turned on if it is not yet.",
+  showCommand: "Show the command",
+  command: "Command",
+  commandText: "Run it in a second shell, in the folder in which npm start was called. The devices show up by themselves.",
+  toDevices: "Or add devices of your own",
+  softwareText: "Any file will do: make a module, drop the file on its page, and make a set of that module.",
+  toSoftware: "To the modules",
+  rolloutText: "The next page asks which set and which devices, says what will happen, and then starts.",
   of: (done: number, total: number) => `${count(done)} of ${count(total)}`,
 };
 
@@ -43,6 +49,13 @@ export const actions = {
   failed: "Failed",
   waiting: "Wait for confirmation",
   cancelling: "Being cancelled",
+  delete: "Delete the closed ones",
+  deleteTitle: (closed: number) => `Delete ${plural(closed, "closed update", "closed updates")}?`,
+  deleteText: (most: number) =>
+    `They go with their history, for good; open updates of this list stay. At most ${count(most)} can be deleted at once.`,
+  deleteButton: "Delete",
+  deleteLacks: { reading: "They are being counted", none: "No closed update is in this list", many: "There are more: narrow the filter" },
+  deleted: (closed: number) => `${plural(closed, "update was", "updates were")} deleted`,
   columns: { device: "Device", set: "Set", status: "Status", rollout: "Rollout", message: "Last message", changed: "Changed" },
   emptyTitle: "No updates yet",
   emptyText: "An update is one set on its way to one device. Rollouts and assignments create them.",
@@ -61,7 +74,8 @@ export const audit = {
   broken: "The chain is broken",
   request: "Request",
   details: "Details",
-  close: "Close",
+  answer: "Answer",
+  sameEntity: "Everything done with it",
   times: (times: number) => `${count(times)} times`,
 };
 

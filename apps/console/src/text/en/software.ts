@@ -28,6 +28,12 @@ export const software = {
   chooseType: "Choose a type",
   description: "Description",
   vendor: "Vendor",
+  editSet: "Change the set",
+  editModule: "Change the module",
+  migrationStep: "A required step: devices must not skip it on their way to a later set",
+  requiredStep: "Required step",
+  encrypted: "Encrypted",
+  yes: "Yes",
   create: "Create",
   chooseModules: "Modules",
   chooseModulesHint: "Which modules it holds. Its type says which kinds it needs.",
@@ -65,6 +71,21 @@ export const software = {
   deleteFile: (name: string) => `Delete the file ${name}?`,
   added: "Added",
   lockedFiles: "The module is in use: its files no longer change.",
+};
+
+export const softwareNotes = {
+  title: "Metadata",
+  emptySet: "Notes for people and programs: a ticket, a commit, a release note. Devices do not see them.",
+  emptyModule: "Notes for people and programs. An entry may be sent to devices with the deployment.",
+  add: "Add metadata",
+  editTitle: (key: string) => `Change ${key}`,
+  key: "Key",
+  keyFirst: "A key comes first",
+  value: "Value",
+  devices: "Devices",
+  send: "Send it to devices with the deployment",
+  sent: "get it",
+  notSent: "do not",
 };
 
 export const uploads = {

@@ -1,0 +1,98 @@
+import { uniqueName } from "@harrier/testkit";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { axe } from "./support/axe.ts";
+import { type Login, openPage } from "./support/browser.ts";
+import { adminOf, makeSet } from "./support/fleet.ts";
+import { useBrowser, visitTenant } from "./support/suite.ts";
+
+// What can be changed of software after it was made, and that nobody overwrites another's change of it.
+
+const browser = useBrowser();
+let login: Login;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  ({ login, page, complaints } = await visitTenant(browser()));
+});
+
+const admin = () => adminOf(login);
+const dialog = () => page.getByRole("dialog");
+const press = (name: string) => page.getByRole("button", { name, exact: true }).first().press("Enter");
+async function save(): Promise<void> {
+  await dialog().getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await dialog().waitFor({ state: "detached" });
+}
+/** What was typed is sent, which somebody else's change refuses; then it is shown anew and can be sent again. */
+async function refused(): Promise<void> {
+  await dialog().getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await dialog().getByText("Somebody has changed this meanwhile").waitFor();
+  await dialog().getByRole("button", { name: "Show it as it is now" }).press("Enter");
+  await dialog().getByText("This is how it is now").waitFor();
+}
+/** What another person changes meanwhile. */
+async function put(path: string, body: unknown): Promise<void> {
+  expect((await admin().call(path, { method: "PUT", body })).status).toBeLessThan(300);
+}
+
+test("a set is changed, and not over what somebody else has changed meanwhile", async () => {
+  const { id } = await makeSet(admin());
+  const name = uniqueName("renamed");
+  await openPage(page, login.baseUrl, `/software/sets/${id}`);
+  await press("Edit");
+  await dialog().getByLabel("Name").fill(name);
+  await dialog().getByLabel("A required step").check();
+  await put(`distributionsets/${id}`, { description: "theirs" });
+  await refused();
+  expect(await dialog().getByLabel("Description").inputValue()).toBe("theirs");
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  await save();
+  expect(await admin().get(`distributionsets/${id}`)).toMatchObject({ name, description: "theirs", requiredMigrationStep: true });
+  await page.getByRole("heading", { level: 1, name }).waitFor();
+});
+
+test("a module is changed, and not over what somebody else has changed meanwhile", async () => {
+  await makeSet(admin());
+  const { content } = await admin().get<{ content: { id: number }[] }>("softwaremodules?sort=id:DESC&limit=1");
+  const path = `softwaremodules/${content[0]?.id}`;
+  await openPage(page, login.baseUrl, `/software/modules/${content[0]?.id}`);
+  await press("Edit");
+  await dialog().getByLabel("Vendor").fill("ours");
+  await put(path, { description: "theirs" });
+  await refused();
+  await save();
+  expect(await admin().get(path)).toMatchObject({ vendor: "ours", description: "theirs" });
+  await page.getByText("ours", { exact: true }).waitFor();
+});
+
+test.each(["sets", "modules"] as const)("metadata of %s are added, changed and deleted", async (kind) => {
+  const set = await makeSet(admin());
+  const { content } = await admin().get<{ content: { id: number }[] }>("softwaremodules?sort=id:DESC&limit=1");
+  const id = kind === "sets" ? set.id : content[0]?.id;
+  const path = `${kind === "sets" ? "distributionsets" : "softwaremodules"}/${id}/metadata`;
+  await openPage(page, login.baseUrl, `/software/${kind}/${id}`);
+  await press("Add metadata");
+  await dialog().getByLabel("Key").fill("ticket");
+  await dialog().getByLabel("Value").fill("42");
+  if (kind === "modules") await dialog().getByLabel("Send it to devices").check();
+  await save();
+  await page.getByRole("cell", { name: "ticket", exact: true }).waitFor();
+  expect(await admin().get(`${path}/ticket`)).toMatchObject({ value: "42", ...(kind === "modules" && { targetVisible: true }) });
+
+  await press("Edit: ticket");
+  await dialog().getByLabel("Value").fill("43");
+  await put(`${path}/ticket`, { value: "theirs" });
+  await refused();
+  expect(await dialog().getByLabel("Value").inputValue()).toBe("43");
+  await save();
+  expect(await admin().get(`${path}/ticket`)).toMatchObject({ value: "43", ...(kind === "modules" && { targetVisible: true }) });
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByRole("row").filter({ hasText: "ticket" }).getByRole("button", { name: "Delete" }).press("Enter");
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  await page.getByRole("alertdialog").waitFor({ state: "detached" });
+  await page.getByRole("cell", { name: "ticket", exact: true }).waitFor({ state: "detached" });
+  expect((await admin().call(`${path}/ticket`)).status).toBe(404);
+  expect(complaints).toEqual([]);
+});
