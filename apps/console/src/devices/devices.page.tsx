@@ -8,6 +8,7 @@ import { useLiveMode, usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { targetFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
+import type { CountOf } from "../fiql/live-count.ts";
 import { commands, filters, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
@@ -18,14 +19,18 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
 import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
-import { columnsOf, columnsText } from "./devices.state.ts";
+import { columnsOf, columnsText, readyQueries } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
 import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
 const BulkProgress = lazy(() => import("./bulk-progress.tsx").then(({ BulkProgress: it }) => ({ default: it })));
+const FilterForm = lazy(() => import("../filters/new-filter.tsx").then(({ FilterForm: it }) => ({ default: it })));
 const route = getRouteApi("/in/devices");
+
+const countOf: CountOf = (q) => ask(r.targets.list, { query: { q, limit: 1 } });
+const readyFilters = readyQueries.map(([name, query]) => ({ name: t.ready[name], query }));
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
 export function DevicesPage() {
@@ -33,7 +38,9 @@ export function DevicesPage() {
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const [operation, setOperation] = useState<number>();
+  const [saved, setSaved] = useState<string>();
   const lacking = useLacking(r.targets.create);
+  const notSaved = useLacking(r.targetFilters.create);
   const total = useTotal(q);
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query }) });
   const csv = new URL(`api/mgmt/v1/targets.csv${q === undefined ? "" : `?q=${encodeURIComponent(q)}`}`, server).href;
@@ -64,6 +71,10 @@ export function DevicesPage() {
           value={q}
           onApply={apply}
           matches={q === undefined || total.data === undefined ? undefined : filters.matches(total.data)}
+          countOf={countOf}
+          ready={readyFilters}
+          save={setSaved}
+          whyNoSave={notSaved && states.missing(notSaved)}
         />
         <ColumnMenu
           columns={columnsOf(cols)}
@@ -77,6 +88,7 @@ export function DevicesPage() {
       </Suspense>
       <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} begun={setOperation} />
       <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
+      <Suspense>{saved !== undefined && <FilterForm query={saved} close={() => setSaved(undefined)} />}</Suspense>
     </Page>
   );
 }

@@ -27,3 +27,11 @@ export function conditionOf(by: string, value: string): string | undefined {
   if (by === "overdue") return value === "true" ? "lastcontrollerrequestat=le=${OVERDUE_TS}" : "lastcontrollerrequestat=gt=${OVERDUE_TS}";
   return undefined;
 }
+
+/** Filters that the page offers, by their names in `devices.ready`. */
+export const readyQueries = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the server puts the moment in
+  ["overdue", "lastcontrollerrequestat=le=${OVERDUE_TS}"],
+  ["failed", "updatestatus==error"],
+  ["never", "lastcontrollerrequestat=is=null"],
+] as const;

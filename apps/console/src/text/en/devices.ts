@@ -4,6 +4,7 @@ export const filters = {
   clear: "Clear the filter",
   matches: (total: number) => `${count(total)} match`,
   more: (total: number) => `+${count(total)} more`,
+  counting: "counting …",
 };
 
 export const devices = {
@@ -42,6 +43,7 @@ export const devices = {
   nameHint: "The controller id if empty.",
   create: "Add",
   created: (id: string) => `${id} was added`,
+  ready: { overdue: "Overdue", failed: "Last update failed", never: "Never polled" },
   export: "Export CSV",
   selected: (chosen: number) => `${plural(chosen, "device", "devices")} chosen`,
   unselect: "Choose none",

@@ -1,0 +1,111 @@
+import { uniqueName } from "@harrier/testkit";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import { axe } from "./support/axe.ts";
+import { type Login, openPage } from "./support/browser.ts";
+import { adminOf, makeDevices } from "./support/fleet.ts";
+import { useBrowser, visitTenant } from "./support/suite.ts";
+
+// The list of devices as somebody works with it: filters that are written, kept and found again.
+
+const browser = useBrowser();
+const prefix = uniqueName("listed");
+let login: Login;
+let page: Page;
+let complaints: string[];
+
+beforeAll(async () => {
+  ({ login, page, complaints } = await visitTenant(browser()));
+  await makeDevices(admin(), prefix, 12);
+  await admin().post("targettags", [{ name: `${prefix} tag` }]);
+});
+
+const admin = () => adminOf(login);
+const box = () => page.getByRole("combobox", { name: "Filter devices" });
+const rows = () => page.getByRole("grid", { name: "Devices" }).getAttribute("aria-rowcount");
+const query = () => new URL(page.url()).searchParams.get("q");
+const menu = async (name: string, group?: string) => {
+  await page.locator("summary", { hasText: "Filters" }).press("Enter");
+  const within = group === undefined ? page.locator("main") : page.getByRole("group", { name: group });
+  await within.getByRole("button", { name }).first().press("Enter");
+};
+
+test("a filter is completed where the caret is, counted before it is applied, and its mistakes are underlined", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  await box().focus();
+  await page.keyboard.type(`controllerid==${prefix}-00*;ta`);
+  await page.getByRole("option", { name: "tag", exact: true }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("==li");
+  await page.getByRole("option", { name: `${prefix} tag` }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  expect(await box().inputValue()).toBe(`controllerid==${prefix}-00*;tag=="${prefix} tag"`);
+
+  // Ten of the twelve begin so; what is counted is not applied.
+  await box().fill(`controllerid==${prefix}-00*`);
+  await page.getByText("10 match", { exact: true }).waitFor();
+  expect(query()).toBeNull();
+
+  // In the middle the rest stays.
+  await box().fill(`upd==error;controllerid==${prefix}-00*`);
+  await page.keyboard.press("Home");
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press("ArrowRight");
+  await expect.poll(() => page.getByRole("option").allTextContents()).toEqual(["updatestatus"]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  expect(await box().inputValue()).toBe(`updatestatus==error;controllerid==${prefix}-00*`);
+
+  await box().fill(`controllerid==${prefix};;name==a`);
+  const mistake = page.locator("search u");
+  await mistake.waitFor();
+  expect(await mistake.textContent()).toBe(";");
+  await page.getByText(`Query syntax error at position ${`controllerid==${prefix};`.length + 1}`).waitFor();
+  expect(await box().getAttribute("aria-invalid")).toBe("true");
+  // Enter does not apply it, and closes what is offered, which has hidden the rest of the page from screen readers.
+  await page.keyboard.press("Enter");
+  expect(query()).toBeNull();
+  expect(await axe(page, "main")).toEqual([]);
+  // What only the server knows to be wrong is said while it is written, too.
+  await box().fill("colour==red");
+  await page
+    .locator("search")
+    .getByText(/colour/)
+    .waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("filters that come along, that were saved and that were applied last are one press away", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  await menu("Never polled", "Ready-made");
+  await expect.poll(query).toBe("lastcontrollerrequestat=is=null");
+  await expect.poll(rows).toBe("13");
+  for (let n = 0; n < 10; n += 1) {
+    await box().fill(`controllerid==${prefix}-00${n}`);
+    await page.keyboard.press("Enter");
+    await expect.poll(query).toBe(`controllerid==${prefix}-00${n}`);
+    await expect.poll(rows).toBe("2");
+  }
+  await page.reload();
+  await page.locator("summary", { hasText: "Filters" }).press("Enter");
+  const last = page.getByRole("group", { name: "Last used" }).getByRole("button");
+  await last.first().waitFor();
+  const expected = Array.from({ length: 10 }, (_, n) => `controllerid==${prefix}-00${9 - n}`);
+  expect(await last.allTextContents()).toEqual(expected);
+  expect(await axe(page, "main")).toEqual([]);
+  await last.nth(4).press("Enter");
+  await expect.poll(query).toBe(expected[4]);
+
+  await menu("Save this filter");
+  const dialog = page.getByRole("dialog", { name: "New filter" });
+  await dialog.getByLabel("Name").fill(`${prefix} one`);
+  await dialog.getByRole("button", { name: "Create", exact: true }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  const { content } = await admin().get<{ content: { name: string; query: string }[] }>("targetfilters");
+  expect(content.map(({ name, query: saved }) => [name, saved])).toEqual([[`${prefix} one`, expected[4]]]);
+  await openPage(page, login.baseUrl, "/devices");
+  await menu(`${prefix} one`, "Saved");
+  await expect.poll(query).toBe(expected[4]);
+  expect(complaints).toEqual([]);
+});
