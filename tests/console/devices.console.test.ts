@@ -1,4 +1,4 @@
-import { uniqueName } from "@harrier/testkit";
+import { createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
@@ -6,17 +6,18 @@ import { type Login, openPage } from "./support/browser.ts";
 import { adminOf, makeDevices } from "./support/fleet.ts";
 import { useBrowser, visitTenant } from "./support/suite.ts";
 
-// The list of devices as somebody works with it: filters that are written, kept and found again.
+// The list of devices as somebody works with it: filters that are written, kept and found again, and columns of what devices say.
 
 const browser = useBrowser();
 const prefix = uniqueName("listed");
 let login: Login;
 let page: Page;
 let complaints: string[];
+let made: { controllerId: string; token: string }[];
 
 beforeAll(async () => {
   ({ login, page, complaints } = await visitTenant(browser()));
-  await makeDevices(admin(), prefix, 12);
+  made = await makeDevices(admin(), prefix, 12);
   await admin().post("targettags", [{ name: `${prefix} tag` }]);
 });
 
@@ -107,5 +108,45 @@ test("filters that come along, that were saved and that were applied last are on
   await openPage(page, login.baseUrl, "/devices");
   await menu(`${prefix} one`, "Saved");
   await expect.poll(query).toBe(expected[4]);
+  expect(complaints).toEqual([]);
+});
+
+test("what devices say about themselves is a column, which the address holds", async () => {
+  const [first, second] = made;
+  for (const [device, value] of [
+    [first, "rev 7"],
+    [second, "rev 8"],
+  ] as const) {
+    const { controllerId = "", token = "" } = device ?? {};
+    const tenant = login.user.split("\\")[0] ?? "";
+    const answer = await createDevice({ baseUrl: login.baseUrl, tenant, controllerId, token }).call("/configData", {
+      method: "PUT",
+      body: { data: { "hw, board": value, place: "hall" } },
+    });
+    expect(answer.status).toBe(200);
+  }
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(`controllerid==${prefix}-00*`)}&sort=controllerId:ASC`);
+  await page.locator("summary", { hasText: "Columns" }).press("Enter");
+  const field = page.getByLabel("Attribute", { exact: true });
+  await field.fill("hw");
+  await expect
+    .poll(() => page.locator("datalist option").evaluateAll((all) => all.map((one) => one.getAttribute("value"))))
+    .toEqual(["hw, board"]);
+  await field.fill("hw, board");
+  await field.press("Enter");
+  await page.getByRole("columnheader", { name: "hw, board" }).waitFor();
+  const cell = (device: string, text: string) => page.getByRole("row").filter({ hasText: device }).getByText(text, { exact: true });
+  await cell(`${prefix}-000`, "rev 7").waitFor();
+  await cell(`${prefix}-001`, "rev 8").waitFor();
+  await field.fill("place");
+  await field.press("Enter");
+  await cell(`${prefix}-001`, "hall").waitFor();
+  expect(await axe(page, "main")).toEqual([]);
+  await page.reload();
+  await cell(`${prefix}-001`, "rev 8").waitFor();
+  await page.locator("summary", { hasText: "Columns" }).press("Enter");
+  await page.getByRole("checkbox", { name: "Attribute: hw, board" }).press("Space");
+  await page.getByRole("columnheader", { name: "hw, board" }).waitFor({ state: "detached" });
+  await cell(`${prefix}-001`, "hall").waitFor();
   expect(complaints).toEqual([]);
 });

@@ -23,6 +23,10 @@ export const devices = {
     tags: "Tags",
   } as Readonly<Record<string, string>>,
   choose: "Columns",
+  attribute: "Attribute",
+  attributeHint: "The name of what devices say about themselves.",
+  attributeAdd: "Add column",
+  attributesMost: (most: number) => `${count(most)} attributes are shown at most`,
   never: "never",
   overdue: "overdue",
   facets: { updatestatus: "Status", targettype: "Type", tag: "Tag", installedds: "Installed", overdue: "Overdue" } as Readonly<
