@@ -150,3 +150,51 @@ test("what devices say about themselves is a column, which the address holds", a
   await cell(`${prefix}-001`, "hall").waitFor();
   expect(complaints).toEqual([]);
 });
+
+test("a file of devices is looked at, sent, and refused or taken by its lines", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  await page.getByRole("button", { name: "Import CSV", exact: true }).press("Enter");
+  const dialog = page.getByRole("dialog");
+  const give = (text: string) =>
+    dialog.getByLabel("File").setInputFiles({ name: "devices.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+  const send = dialog.getByRole("button", { name: /^Import/ });
+  await give("id,name\na,b\n");
+  await expect.poll(() => send.getAttribute("data-why")).toBe("The file has no column controllerId");
+  await give("controllerId,colour\na,red\n");
+  await expect.poll(() => send.getAttribute("data-why")).toBe("There is no column colour");
+
+  // The second line is there already, and the third has a name that is too long.
+  const name = `${prefix}-new`;
+  await give(`controllerId,name\n${name},first\n${prefix}-000,again\n${name}-2,${"x".repeat(200)}\n`);
+  await dialog.getByText("3 devices in the file; it has the columns controllerId, name.").waitFor();
+  await send.press("Enter");
+  const lines = dialog.getByRole("table", { name: "Lines that were not taken" }).locator("tbody tr");
+  await lines.first().waitFor();
+  expect((await lines.allTextContents()).map((text) => /^\d/.exec(text)?.[0])).toEqual(["3", "4"]);
+  const found = async () => (await admin().get<{ total: number }>(`targets?limit=1&q=controllerid==${name}*`)).total;
+  expect(await found()).toBe(0);
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+
+  await dialog.getByLabel("If a line cannot be taken").selectOption("skip");
+  await send.press("Enter");
+  await dialog.getByText("1 device was added, 2 lines were not taken.").waitFor();
+  expect(await lines.count()).toBe(2);
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  expect(await found()).toBe(1);
+  await dialog.getByRole("button", { name: "Close", exact: true }).press("Enter");
+  await dialog.waitFor({ state: "detached" });
+
+  // What the page exports can be imported elsewhere; here every device is there already.
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export CSV" }).press("Enter")]);
+  const exported = await download.createReadStream();
+  const text = (await exported.toArray()).join("");
+  expect(text.split("\r\n").filter((line) => line.startsWith(prefix))).toHaveLength(13);
+  await page.getByRole("button", { name: "Import CSV", exact: true }).press("Enter");
+  await give(text.replaceAll(prefix, `${prefix}-copy`).replaceAll(/,[0-9a-f]{32},/g, ",,"));
+  await dialog.getByText(/^13 devices in the file/).waitFor();
+  await send.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("13 devices were added").waitFor();
+  expect((await admin().get<{ total: number }>(`targets?limit=1&q=controllerid==${prefix}-copy*`)).total).toBe(13);
+  expect(complaints).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import type { TargetView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Download, MonitorSmartphone, Plus } from "lucide-react";
+import { Download, MonitorSmartphone, Plus, Upload } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { ask, r, server } from "../api/client.ts";
 import { useLiveMode, usePollMs } from "../api/live.ts";
@@ -9,7 +9,7 @@ import { useLacking } from "../api/permissions.ts";
 import { targetFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
 import type { CountOf } from "../fiql/live-count.ts";
-import { commands, filters, states, devices as t } from "../text/en.ts";
+import { commands, filters, importing, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
@@ -24,6 +24,7 @@ import { Facets } from "./facets.tsx";
 import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
+const ImportDevices = lazy(() => import("./import-devices.tsx").then(({ ImportDevices: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
 const BulkProgress = lazy(() => import("./bulk-progress.tsx").then(({ BulkProgress: it }) => ({ default: it })));
 const FilterForm = lazy(() => import("../filters/new-filter.tsx").then(({ FilterForm: it }) => ({ default: it })));
@@ -36,7 +37,8 @@ const readyFilters = readyQueries.map(([name, query]) => ({ name: t.ready[name],
 export function DevicesPage() {
   const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useState<"one" | "many">();
+  const done = () => setAdding(undefined);
   const [operation, setOperation] = useState<number>();
   const [saved, setSaved] = useState<string>();
   const lacking = useLacking(r.targets.create);
@@ -56,7 +58,11 @@ export function DevicesPage() {
             <Download size={14} aria-hidden />
             {t.export}
           </a>
-          <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
+          <Button why={lacking && states.missing(lacking)} onClick={() => setAdding("many")}>
+            <Upload size={14} aria-hidden />
+            {importing.open}
+          </Button>
+          <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding("one")}>
             <Plus size={14} aria-hidden />
             {t.add}
           </Button>
@@ -86,8 +92,11 @@ export function DevicesPage() {
       <Suspense>
         {operation !== undefined && <BulkProgress key={operation} id={operation} close={() => setOperation(undefined)} />}
       </Suspense>
-      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} begun={setOperation} />
-      <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
+      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding("one")} begun={setOperation} />
+      <Suspense>
+        {adding === "one" && <AddDevice close={done} />}
+        {adding === "many" && <ImportDevices close={done} />}
+      </Suspense>
       <Suspense>{saved !== undefined && <FilterForm query={saved} close={() => setSaved(undefined)} />}</Suspense>
     </Page>
   );
