@@ -4,7 +4,8 @@ import { devices as t } from "../text/en.ts";
 import type { Column } from "../ui/grid.tsx";
 import { ActionStatus, Mark, Tag, TargetStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
-import type { ColumnId } from "./devices.state.ts";
+import { AttributeCell } from "./attribute-cell.tsx";
+import { type ColumnId, isAttribute, keyOf } from "./devices.state.ts";
 
 const setText = (set: { name: string; version: string } | undefined) =>
   set === undefined ? <span className="muted">–</span> : `${set.name} ${set.version}`;
@@ -32,7 +33,7 @@ export function Poll({ poll }: { poll: TargetView["pollStatus"] }) {
   );
 }
 
-const cells: Readonly<Record<ColumnId, Omit<Column<TargetView>, "id" | "head">>> = {
+const cells: Readonly<Record<Exclude<ColumnId, `attribute.${string}`>, Omit<Column<TargetView>, "id" | "head">>> = {
   name: { width: "minmax(200px, 1.6fr)", sort: "name", cell: (row) => <DeviceLink {...row} /> },
   status: { width: "130px", sort: "updatestatus", cell: (row) => <TargetStatus status={row.updateStatus} /> },
   type: { width: "minmax(90px, 0.6fr)", cell: (row) => row.targetTypeName ?? <span className="muted">–</span> },
@@ -46,4 +47,8 @@ const cells: Readonly<Record<ColumnId, Omit<Column<TargetView>, "id" | "head">>>
 
 /** The columns of lists of devices. */
 export const deviceColumns = (ids: readonly ColumnId[]): Column<TargetView>[] =>
-  ids.map((id) => ({ id, head: t.columns[id] ?? id, ...cells[id] }));
+  ids.map((id) => {
+    if (!isAttribute(id)) return { id, head: t.columns[id] ?? id, ...cells[id] };
+    const key = keyOf(id);
+    return { id, head: key, width: "minmax(110px, 0.8fr)", cell: (row) => <AttributeCell of={row.controllerId} name={key} /> };
+  });

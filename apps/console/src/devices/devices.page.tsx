@@ -1,14 +1,15 @@
 import type { TargetView } from "@harrier/contracts";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Download, MonitorSmartphone, Plus } from "lucide-react";
+import { Download, MonitorSmartphone, Plus, Upload } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { ask, r, server } from "../api/client.ts";
 import { useLiveMode, usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
 import { targetFields } from "../fiql/fields.ts";
 import { FilterBox } from "../fiql/filter-box.tsx";
-import { commands, filters, states, devices as t } from "../text/en.ts";
+import type { CountOf } from "../fiql/live-count.ts";
+import { commands, filters, importing, states, devices as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import { Grid, pageSize } from "../ui/grid.tsx";
@@ -18,22 +19,30 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
 import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
-import { columnsOf, columnsText } from "./devices.state.ts";
+import { columnsOf, columnsText, readyQueries } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
 import { Scoped } from "./scoped.tsx";
 
 const AddDevice = lazy(() => import("./add-device.tsx").then(({ AddDevice: it }) => ({ default: it })));
+const ImportDevices = lazy(() => import("./import-devices.tsx").then(({ ImportDevices: it }) => ({ default: it })));
 const Chosen = lazy(() => import("./chosen.tsx").then(({ Chosen: it }) => ({ default: it })));
 const BulkProgress = lazy(() => import("./bulk-progress.tsx").then(({ BulkProgress: it }) => ({ default: it })));
+const FilterForm = lazy(() => import("../filters/new-filter.tsx").then(({ FilterForm: it }) => ({ default: it })));
 const route = getRouteApi("/in/devices");
+
+const countOf: CountOf = (q) => ask(r.targets.list, { query: { q, limit: 1 } });
+const readyFilters = readyQueries.map(([name, query]) => ({ name: t.ready[name], query }));
 
 /** All devices: find, choose, act. The address holds filter, sort and columns. */
 export function DevicesPage() {
   const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
-  const [adding, setAdding] = useState(false);
+  const [adding, setAdding] = useState<"one" | "many">();
+  const done = () => setAdding(undefined);
   const [operation, setOperation] = useState<number>();
+  const [saved, setSaved] = useState<string>();
   const lacking = useLacking(r.targets.create);
+  const notSaved = useLacking(r.targetFilters.create);
   const total = useTotal(q);
   const apply = (query: string | undefined) => void navigate({ search: (old) => ({ ...old, q: query }) });
   const csv = new URL(`api/mgmt/v1/targets.csv${q === undefined ? "" : `?q=${encodeURIComponent(q)}`}`, server).href;
@@ -49,7 +58,11 @@ export function DevicesPage() {
             <Download size={14} aria-hidden />
             {t.export}
           </a>
-          <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
+          <Button why={lacking && states.missing(lacking)} onClick={() => setAdding("many")}>
+            <Upload size={14} aria-hidden />
+            {importing.open}
+          </Button>
+          <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setAdding("one")}>
             <Plus size={14} aria-hidden />
             {t.add}
           </Button>
@@ -64,6 +77,10 @@ export function DevicesPage() {
           value={q}
           onApply={apply}
           matches={q === undefined || total.data === undefined ? undefined : filters.matches(total.data)}
+          countOf={countOf}
+          ready={readyFilters}
+          save={setSaved}
+          whyNoSave={notSaved && states.missing(notSaved)}
         />
         <ColumnMenu
           columns={columnsOf(cols)}
@@ -75,8 +92,12 @@ export function DevicesPage() {
       <Suspense>
         {operation !== undefined && <BulkProgress key={operation} id={operation} close={() => setOperation(undefined)} />}
       </Suspense>
-      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding(true)} begun={setOperation} />
-      <Suspense>{adding && <AddDevice close={() => setAdding(false)} />}</Suspense>
+      <Rows total={total} clear={() => apply(undefined)} add={() => setAdding("one")} begun={setOperation} />
+      <Suspense>
+        {adding === "one" && <AddDevice close={done} />}
+        {adding === "many" && <ImportDevices close={done} />}
+      </Suspense>
+      <Suspense>{saved !== undefined && <FilterForm query={saved} close={() => setSaved(undefined)} />}</Suspense>
     </Page>
   );
 }

@@ -1,12 +1,21 @@
 import { parse } from "@harrier/fiql";
 import { expect, test } from "vitest";
-import { columnsOf, columnsText, conditionOf, initialColumns } from "./devices.state.ts";
+import { attributesMost, columnsOf, columnsText, conditionOf, initialColumns } from "./devices.state.ts";
 
 test("columns of the address are read in their own order, and unknown ones passed over", () => {
   expect(columnsOf(undefined)).toEqual([...initialColumns]);
   expect(columnsOf("tags,status,secret")).toEqual(["name", "status", "tags"]);
   expect(columnsText(columnsOf(undefined))).toBeUndefined();
   expect(columnsText(["name", "tags"])).toBe("name,tags");
+});
+
+test("attributes are columns whatever their keys hold, the last ones, and eight at most", () => {
+  const columns = ["name", "attribute.hw", "attribute.a,b c", "attribute.50%"] as const;
+  expect(columnsText(columns)).toBe("name,attribute.hw,attribute.a%2Cb%20c,attribute.50%25");
+  expect(columnsOf(columnsText(columns))).toEqual([...columns]);
+  expect(columnsOf("attribute.hw,tags,attribute.,attribute.%,attribute.hw")).toEqual(["name", "tags", "attribute.hw"]);
+  const many = Array.from({ length: 20 }, (_, index) => `attribute.${index}`).join(",");
+  expect(columnsOf(many)).toHaveLength(1 + attributesMost);
 });
 
 test.each([

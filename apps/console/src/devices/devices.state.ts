@@ -1,18 +1,41 @@
 /** Columns that are shown unless the address of the page says others. */
 export const initialColumns = ["name", "status", "type", "installed", "action", "poll"] as const;
 export const allColumns = ["name", "status", "type", "installed", "assigned", "action", "poll", "address", "tags"] as const;
-export type ColumnId = (typeof allColumns)[number];
+type KnownColumn = (typeof allColumns)[number];
+/** A column of what devices say about themselves; the key is behind the dot as it is. */
+export type AttributeColumn = `attribute.${string}`;
+export type ColumnId = KnownColumn | AttributeColumn;
 
-/** Reads the columns of the address; the name is always there, and unknown words are passed over. */
+/** So many attributes are shown at once: each row asks for them. */
+export const attributesMost = 8;
+const start = "attribute.";
+
+export const isAttribute = (id: string): id is AttributeColumn => id.startsWith(start) && id.length > start.length;
+/** The key of the attribute that a column shows. */
+export const keyOf = (id: AttributeColumn): string => id.slice(start.length);
+
+/** An attribute in the address, whose key may hold commas; one that cannot be read is none. */
+function attributeOf(text: string): AttributeColumn[] {
+  try {
+    const id = decodeURIComponent(text);
+    return isAttribute(id) ? [id] : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Reads the columns of the address; the name is always there, attributes come last, and unknown words are passed over. */
 export function columnsOf(text: string | undefined): ColumnId[] {
   if (text === undefined) return [...initialColumns];
   const asked = new Set(text.split(","));
-  return allColumns.filter((id) => id === "name" || asked.has(id));
+  const attributes = [...asked].flatMap(attributeOf).slice(0, attributesMost);
+  return [...allColumns.filter((id) => id === "name" || asked.has(id)), ...attributes];
 }
 
 /** Writes columns for the address; the initial ones need no word. */
 export function columnsText(columns: readonly ColumnId[]): string | undefined {
-  const text = allColumns.filter((id) => columns.includes(id)).join(",");
+  const known = allColumns.filter((id) => columns.includes(id));
+  const text = [...known, ...columns.filter(isAttribute).map(encodeURIComponent)].join(",");
   return text === allColumns.filter((id) => (initialColumns as readonly string[]).includes(id)).join(",") ? undefined : text;
 }
 
@@ -27,3 +50,11 @@ export function conditionOf(by: string, value: string): string | undefined {
   if (by === "overdue") return value === "true" ? "lastcontrollerrequestat=le=${OVERDUE_TS}" : "lastcontrollerrequestat=gt=${OVERDUE_TS}";
   return undefined;
 }
+
+/** Filters that the page offers, by their names in `devices.ready`. */
+export const readyQueries = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the server puts the moment in
+  ["overdue", "lastcontrollerrequestat=le=${OVERDUE_TS}"],
+  ["failed", "updatestatus==error"],
+  ["never", "lastcontrollerrequestat=is=null"],
+] as const;

@@ -3,20 +3,23 @@ import { useNavigate } from "@tanstack/react-router";
 import { askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { problemOfQuery } from "../fiql/problem.ts";
-import { common, savedFilters as t } from "../text/en.ts";
+import { common, filterMenu, savedFilters as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { toast } from "../ui/toast.tsx";
 
 interface FilterFormProps {
   readonly close: () => void;
   /** The filter that is changed; absent for a new one. */
   readonly of?: { readonly id: number; readonly name: string };
+  /** What a new one begins with, where it is saved from a list: its page is not opened then. */
+  readonly query?: string;
 }
 
 /** Makes a filter, or changes its name and query. */
-export function FilterForm({ close, of }: FilterFormProps) {
-  if (of === undefined) return <Known close={close} />;
+export function FilterForm({ close, of, query }: FilterFormProps) {
+  if (of === undefined) return <Known close={close} from={query} />;
   return (
     <Reading asked={askSeen(r.targetFilters.get, { params: { filterId: of.id } })} title={of.name} close={close}>
       {(seen) => <Known seen={seen} close={close} />}
@@ -24,9 +27,15 @@ export function FilterForm({ close, of }: FilterFormProps) {
   );
 }
 
-function Known({ seen, close }: { seen?: Seen<TargetFilterView>; close: () => void }) {
+interface KnownProps {
+  readonly seen?: Seen<TargetFilterView>;
+  readonly close: () => void;
+  readonly from?: string | undefined;
+}
+
+function Known({ seen, close, from }: KnownProps) {
   const of = seen?.body;
-  const { value, edit, changed, nothing } = useEdits({ name: of?.name ?? "", query: of?.query ?? "" });
+  const { value, edit, changed, nothing } = useEdits({ name: of?.name ?? "", query: of?.query ?? from ?? "" });
   const navigate = useNavigate();
   const { name, query } = value;
   const problem = problemOfQuery(query);
@@ -35,7 +44,8 @@ function Known({ seen, close }: { seen?: Seen<TargetFilterView>; close: () => vo
       ? await change(r.targetFilters.update, { params: { filterId: of.id }, body: changed, ifMatch: seen?.tag })
       : await change(r.targetFilters.create, { body: { name: name.trim(), query: query.trim() } });
     await invalidate("targetFilters", "autoAssignments");
-    if (!of) await navigate({ to: "/filters/$filterId", params: { filterId: String(id) } });
+    if (from !== undefined) toast(filterMenu.wasSaved(name.trim()));
+    else if (!of) await navigate({ to: "/filters/$filterId", params: { filterId: String(id) } });
   };
   return (
     <FormDialog

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { complete, queryOf, quoted, toggled } from "./complete.ts";
+import { complete, completed, queryOf, quoted, toggled } from "./complete.ts";
 import { targetFields } from "./fields.ts";
 
 test("an empty query offers every field, the beginning of one those that begin so", () => {
@@ -19,6 +19,26 @@ test("words complete words, other values are asked of the server", () => {
   expect(complete("attribute.h", targetFields)).toEqual({ from: 10, items: [], ask: { field: "attribute", prefix: "h" } });
   expect(complete("attribute.Hw==r", targetFields)).toEqual({ from: 14, items: [], ask: { field: "attribute.Hw", prefix: "r" } });
   expect(complete("createdat=lt=1", targetFields)).toEqual({ from: 13, items: [] });
+});
+
+test("tags, types and sets are completed by their lists", () => {
+  expect(complete("tag==be", targetFields)).toEqual({ from: 5, items: [], list: { of: "tags", prefix: "be" } });
+  expect(complete("name==a;targettype.key!=", targetFields).list).toEqual({ of: "types", prefix: "" });
+  expect(complete("installedds.name==os", targetFields).list).toEqual({ of: "sets", prefix: "os" });
+});
+
+test.each([
+  ["upd|", "updatestatus", "updatestatus|"],
+  ["name==a;upd|==error", "updatestatus", "name==a;updatestatus|==error"],
+  ["updatestatus==er|r;name==a", "error", "updatestatus==error|;name==a"],
+  ['tag=="be|ta";name==a', '"beta 2"', 'tag=="beta 2"|;name==a'],
+  ["updatestatus|", "==", "updatestatus==|"],
+  ["updatestatus|;name==a", "==", "updatestatus==|;name==a"],
+])("in %s, where | is the caret, %s gives %s", (before, chosen, after) => {
+  const [text, caret] = [before.replace("|", ""), before.indexOf("|")];
+  const { from } = complete(text.slice(0, caret), targetFields);
+  const done = completed(text, caret, from, chosen);
+  expect(`${done.text.slice(0, done.caret)}|${done.text.slice(done.caret)}`).toBe(after);
 });
 
 test("a separator in quotes begins no new term", () => expect(complete('name=="a;b', targetFields).ask?.field).toBe("name"));

@@ -1,4 +1,4 @@
-import { operatorsOf, type QueryField } from "./fields.ts";
+import { operatorsOf, type QueryField, type ValueList } from "./fields.ts";
 
 /** What can be written at the end of a query. */
 export interface Completion {
@@ -7,6 +7,8 @@ export interface Completion {
   readonly items: readonly string[];
   /** Values of this field that begin with `prefix` are asked of the server. */
   readonly ask?: { readonly field: string; readonly prefix: string };
+  /** Names of this list that begin with `prefix` are asked of the server. */
+  readonly list?: { readonly of: ValueList; readonly prefix: string };
 }
 
 const operator = /(==|!=|=[a-z]{2,3}=|[<>]=?)/;
@@ -35,6 +37,7 @@ export function complete(text: string, fields: readonly QueryField[]): Completio
   const at = from + found.index + found[0].length;
   const prefix = text.slice(at).replace(/^\s*["']?/, "");
   if (field?.words) return { from: at, items: field.words.filter((word) => word.startsWith(prefix.toLowerCase()) && word !== prefix) };
+  if (field?.list !== undefined) return { from: at, items: [], list: { of: field.list, prefix } };
   if (field?.suggest === undefined) return { from: at, items: [] };
   const asked = field.kind === "key" ? `${field.suggest}.${term.slice(0, found.index).trim().slice(field.name.length)}` : field.suggest;
   return { from: at, items: [], ask: { field: asked, prefix } };
@@ -52,6 +55,16 @@ function completeField(term: string, from: number, fields: readonly QueryField[]
 
 function fieldOf(name: string, fields: readonly QueryField[]): QueryField | undefined {
   return fields.find((field) => (field.kind === "key" ? name.startsWith(field.name) && name !== field.name : field.name === name));
+}
+
+/**
+ * Puts what was chosen in the place of what is being written at the caret, whose word ends with it. Answers the new query, and where the caret is then.
+ */
+export function completed(text: string, caret: number, from: number, chosen: string): { text: string; caret: number } {
+  // An operator is put behind its field, and replaces nothing.
+  const rest = from === caret ? "" : (/^[^"';,()=!<>~\s]*["']?/.exec(text.slice(caret))?.[0] ?? "");
+  const start = text.slice(0, from) + chosen;
+  return { text: start + text.slice(caret + rest.length), caret: start.length };
 }
 
 /** Puts a value into quotes where a query needs them. */

@@ -1,6 +1,9 @@
 /** What a field takes, which decides its operators. */
 export type FieldKind = "text" | "word" | "number" | "time" | "boolean" | "key";
 
+/** A list whose names are the values of a field. */
+export type ValueList = "tags" | "types" | "sets";
+
 export interface QueryField {
   readonly name: string;
   readonly kind: FieldKind;
@@ -8,10 +11,11 @@ export interface QueryField {
   readonly words?: readonly string[];
   /** The field by which the server suggests values, for targets alone. */
   readonly suggest?: string;
+  readonly list?: ValueList;
 }
 
 const set = (name: string): QueryField[] => [
-  { name: `${name}.name`, kind: "text" },
+  { name: `${name}.name`, kind: "text", list: "sets" },
   { name: `${name}.version`, kind: "text" },
   { name: `${name}.id`, kind: "number" },
 ];
@@ -23,9 +27,9 @@ export const targetFields: readonly QueryField[] = [
   { name: "updatestatus", kind: "word", words: ["unknown", "registered", "pending", "in_sync", "error"] },
   { name: "attribute.", kind: "key", suggest: "attribute" },
   { name: "metadata.", kind: "key", suggest: "metadata" },
-  { name: "tag", kind: "text" },
+  { name: "tag", kind: "text", list: "tags" },
   { name: "group", kind: "text", suggest: "group" },
-  { name: "targettype.key", kind: "text" },
+  { name: "targettype.key", kind: "text", list: "types" },
   ...set("assignedds"),
   ...set("installedds"),
   { name: "lastcontrollerrequestat", kind: "time" },
@@ -57,8 +61,8 @@ export const actionFields: readonly QueryField[] = [
   { name: "target.controllerid", kind: "text", suggest: "controllerid" },
   { name: "target.name", kind: "text", suggest: "name" },
   { name: "target.lastcontrollerrequestat", kind: "time" },
-  { name: "target.targettype.key", kind: "text" },
-  { name: "distributionset.name", kind: "text" },
+  { name: "target.targettype.key", kind: "text", list: "types" },
+  { name: "distributionset.name", kind: "text", list: "sets" },
   { name: "distributionset.version", kind: "text" },
   { name: "rollout.name", kind: "text" },
   { name: "rollout.id", kind: "number" },

@@ -6,6 +6,8 @@ export { commands } from "./en/commands.ts";
 export { copying, dialogs, grids, nav, shell, states } from "./en/common.ts";
 export { device } from "./en/device.ts";
 export { devices, filters } from "./en/devices.ts";
+export { filterMenu } from "./en/filter-menu.ts";
+export { importing } from "./en/importing.ts";
 export { login } from "./en/login.ts";
 export { common, savedFilters } from "./en/manage.ts";
 export { actions, audit, me, overview } from "./en/overview.ts";

@@ -4,6 +4,7 @@ export const filters = {
   clear: "Clear the filter",
   matches: (total: number) => `${count(total)} match`,
   more: (total: number) => `+${count(total)} more`,
+  counting: "counting …",
 };
 
 export const devices = {
@@ -22,6 +23,10 @@ export const devices = {
     tags: "Tags",
   } as Readonly<Record<string, string>>,
   choose: "Columns",
+  attribute: "Attribute",
+  attributeHint: "The name of what devices say about themselves.",
+  attributeAdd: "Add column",
+  attributesMost: (most: number) => `${count(most)} attributes are shown at most`,
   never: "never",
   overdue: "overdue",
   facets: { updatestatus: "Status", targettype: "Type", tag: "Tag", installedds: "Installed", overdue: "Overdue" } as Readonly<
@@ -42,6 +47,7 @@ export const devices = {
   nameHint: "The controller id if empty.",
   create: "Add",
   created: (id: string) => `${id} was added`,
+  ready: { overdue: "Overdue", failed: "Last update failed", never: "Never polled" },
   export: "Export CSV",
   selected: (chosen: number) => `${plural(chosen, "device", "devices")} chosen`,
   unselect: "Choose none",
