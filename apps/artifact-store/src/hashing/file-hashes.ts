@@ -7,7 +7,8 @@ export const blockBytes = 128 * 1_024;
 /** The memory of blocks is used again; only so much is kept. */
 const keptBlocks = 16;
 
-const ofThisProcess = new HashThreads();
+/** The threads of this process, which begin with its first file. */
+export const hashThreads = new HashThreads();
 const unusedBlocks: SharedArrayBuffer[] = [];
 
 /** What each hash begins with: "unsaved" for a file that comes in one request, which is faster, else saved states, or null for an empty file. */
@@ -27,7 +28,7 @@ export class FileHashes implements Disposable {
   #other: Promise<void> = Promise.resolve();
   #disposed = false;
 
-  constructor(starts: Starts, threads: HashThreads = ofThisProcess) {
+  constructor(starts: Starts, threads: HashThreads = hashThreads) {
     this.#starts = starts;
     this.#threads = threads;
   }
