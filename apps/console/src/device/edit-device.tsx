@@ -5,6 +5,7 @@ import { device as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 
 /** Changes what people wrote about a device. */
 export function EditDevice({ targetId, close }: { targetId: string; close: () => void }) {
@@ -24,9 +25,15 @@ function Known({ seen: { body: target, tag, again }, close }: { seen: Seen<Targe
   };
   return (
     <FormDialog open close={close} title={t.editTitle} button={t.save} why={nothing} run={run} again={again}>
-      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={128} required />
-      <Field label={t.description} value={value.description} onChange={(next) => edit({ description: next })} maxLength={512} lines />
-      <Field label={t.group} value={value.group} onChange={(next) => edit({ group: next })} maxLength={256} />
+      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={limits.name} required />
+      <Field
+        label={t.description}
+        value={value.description}
+        onChange={(next) => edit({ description: next })}
+        maxLength={limits.description}
+        lines
+      />
+      <Field label={t.group} value={value.group} onChange={(next) => edit({ group: next })} maxLength={limits.group} />
     </FormDialog>
   );
 }

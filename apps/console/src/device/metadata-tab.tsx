@@ -9,6 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import style from "./device.module.css";
@@ -98,8 +99,8 @@ function Add({ targetId, close }: { targetId: string; close: () => void }) {
   };
   return (
     <FormDialog open close={close} title={t.metadataAdd} button={t.save} why={key.trim() === "" ? t.key : undefined} run={run}>
-      <Field label={t.key} value={key} onChange={setKey} maxLength={128} autoFocus />
-      <Field label={t.value} value={value} onChange={setValue} maxLength={4000} lines />
+      <Field label={t.key} value={key} onChange={setKey} maxLength={limits.metadataKey} autoFocus />
+      <Field label={t.value} value={value} onChange={setValue} maxLength={limits.metadataValue} lines />
     </FormDialog>
   );
 }
@@ -133,7 +134,14 @@ function EditForm({
   };
   return (
     <FormDialog open close={close} title={t.metadataEdit(metadataKey)} button={t.save} why={nothing} run={run} again={again}>
-      <Field label={t.value} value={value.value} onChange={(next) => edit({ value: next })} maxLength={4000} lines autoFocus />
+      <Field
+        label={t.value}
+        value={value.value}
+        onChange={(next) => edit({ value: next })}
+        maxLength={limits.metadataValue}
+        lines
+        autoFocus
+      />
     </FormDialog>
   );
 }

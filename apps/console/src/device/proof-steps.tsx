@@ -8,6 +8,7 @@ import { invalidate } from "../api/query-client.ts";
 import { states, device as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { Facts } from "../ui/page.tsx";
 import { Time } from "../ui/time.tsx";
 
@@ -68,7 +69,7 @@ function Verdict({ verdict, action, targetId }: OfAction & { verdict: "proven" |
       text={
         <>
           <p>{t.safety.verdictTexts[verdict]}</p>
-          <Field label={t.safety.remark} value={remark} onChange={setRemark} maxLength={255} />
+          <Field label={t.safety.remark} value={remark} onChange={setRemark} maxLength={limits.remark} />
         </>
       }
       button={t.safety.verdicts[verdict]}

@@ -4,6 +4,7 @@ import { ask, r } from "../api/client.ts";
 import { devices as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { type AttributeColumn, attributesMost } from "./devices.state.ts";
 
 interface AddAttributeProps {
@@ -30,7 +31,15 @@ export function AddAttribute({ shown, add }: AddAttributeProps) {
   };
   return (
     <form onSubmit={submit}>
-      <Field label={t.attribute} hint={t.attributeHint} value={key} onChange={setKey} maxLength={128} list={list} spellCheck={false} />
+      <Field
+        label={t.attribute}
+        hint={t.attributeHint}
+        value={key}
+        onChange={setKey}
+        maxLength={limits.name}
+        list={list}
+        spellCheck={false}
+      />
       <datalist id={list}>
         {data?.values.map((value) => (
           <option key={value} value={value} />

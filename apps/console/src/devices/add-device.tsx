@@ -5,6 +5,7 @@ import { invalidate } from "../api/query-client.ts";
 import { devices as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { toast } from "../ui/toast.tsx";
 
 /** Adds one device; many come by CSV or by themselves. */
@@ -28,8 +29,16 @@ export function AddDevice({ close }: { close: () => void }) {
       why={id.trim() === "" ? t.controllerIdHint : undefined}
       run={run}
     >
-      <Field label={t.controllerId} hint={t.controllerIdHint} value={id} onChange={setId} maxLength={256} autoFocus spellCheck={false} />
-      <Field label={t.name} hint={t.nameHint} value={name} onChange={setName} maxLength={128} />
+      <Field
+        label={t.controllerId}
+        hint={t.controllerIdHint}
+        value={id}
+        onChange={setId}
+        maxLength={limits.controllerId}
+        autoFocus
+        spellCheck={false}
+      />
+      <Field label={t.name} hint={t.nameHint} value={name} onChange={setName} maxLength={limits.name} />
     </FormDialog>
   );
 }

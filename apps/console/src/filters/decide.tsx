@@ -8,6 +8,7 @@ import { dialogs, states, savedFilters as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { useSeen } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { Facts } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 
@@ -36,7 +37,7 @@ export function DecideAssignment({ step, id, name }: { step: "approve" | "deny";
         <>
           {isRead ? <What of={data.body} /> : error === null ? <Skeleton lines={3} /> : <Failure error={error} />}
           <p>{t.does[step]}</p>
-          <Field label={t.remark} value={remark} onChange={setRemark} maxLength={255} />
+          <Field label={t.remark} value={remark} onChange={setRemark} maxLength={limits.remark} />
         </>
       }
       button={word}

@@ -7,6 +7,7 @@ import { common, filterMenu, savedFilters as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { toast } from "../ui/toast.tsx";
 
 interface FilterFormProps {
@@ -58,14 +59,14 @@ function Known({ seen, close, from }: KnownProps) {
       run={run}
       again={seen?.again}
     >
-      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={128} autoFocus />
+      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={limits.name} autoFocus />
       <Field
         label={t.query}
         hint={t.queryHint}
         error={problem}
         value={query}
         onChange={(next) => edit({ query: next })}
-        maxLength={1024}
+        maxLength={limits.query}
         lines
         spellCheck={false}
       />

@@ -7,6 +7,7 @@ import { Confirm } from "../ui/confirm.tsx";
 import { useSeen } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { count } from "../ui/format.ts";
+import { limits } from "../ui/limits.ts";
 import { Facts } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
@@ -41,7 +42,7 @@ export function Decide({ step, rolloutId, why, first }: DecideProps) {
         <>
           {isRead ? <What rollout={data.body} /> : error === null ? <Skeleton lines={3} /> : <Failure error={error} />}
           <p>{t.does[step]}</p>
-          <Field label={t.remark} value={remark} onChange={setRemark} maxLength={255} />
+          <Field label={t.remark} value={remark} onChange={setRemark} maxLength={limits.remark} />
         </>
       }
       button={t.steps[step]}

@@ -5,6 +5,7 @@ import { common, rollout as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 
 /** Changes what people call a rollout and say about it; what it does is as it was created. */
 export function EditRollout({ rolloutId, close }: { rolloutId: number; close: () => void }) {
@@ -24,8 +25,14 @@ function Known({ seen: { body, tag, again }, close }: { seen: Seen<RolloutView>;
   };
   return (
     <FormDialog open close={close} title={t.editTitle} button={common.save} why={nothing} run={run} again={again}>
-      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={64} required />
-      <Field label={t.description} value={value.description} onChange={(next) => edit({ description: next })} maxLength={512} lines />
+      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={limits.name} required />
+      <Field
+        label={t.description}
+        value={value.description}
+        onChange={(next) => edit({ description: next })}
+        maxLength={limits.description}
+        lines
+      />
     </FormDialog>
   );
 }

@@ -12,6 +12,7 @@ import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { moment } from "../ui/format.ts";
 import type { Column } from "../ui/grid.tsx";
+import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
@@ -154,8 +155,13 @@ function KnownClient({ seen, close, made }: FormProps & { seen?: Seen<OAuth2Clie
       run={run}
       again={seen?.again}
     >
-      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={128} autoFocus />
-      <Field label={common.description} value={description} onChange={(next) => edit({ description: next })} maxLength={512} />
+      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={limits.name} autoFocus />
+      <Field
+        label={common.description}
+        value={description}
+        onChange={(next) => edit({ description: next })}
+        maxLength={limits.description}
+      />
       <Field label={t.scopes} hint={t.scopesHint} value={scopes} onChange={(next) => edit({ scopes: next })} lines spellCheck={false} />
       <Field label={t.ttl} hint={t.ttlHint} value={ttl} onChange={(next) => edit({ ttl: next })} inputMode="numeric" />
     </FormDialog>

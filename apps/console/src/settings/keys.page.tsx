@@ -10,6 +10,7 @@ import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
+import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines, whole } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
@@ -99,8 +100,8 @@ function NewKey({ close, made }: { close: () => void; made: (secret: Secret) => 
   const why = name.trim() === "" ? common.nameFirst : Number.isNaN(ends) || ends <= Date.now() ? t.expiresFirst : undefined;
   return (
     <FormDialog open close={close} title={t.new} text={t.text} button={common.create} why={why} run={run}>
-      <Field label={common.name} hint={t.nameHint} value={name} onChange={setName} maxLength={128} autoFocus />
-      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} />
+      <Field label={common.name} hint={t.nameHint} value={name} onChange={setName} maxLength={limits.name} autoFocus />
+      <Field label={common.description} value={description} onChange={setDescription} maxLength={limits.description} />
       <Field label={t.expires} hint={t.expiresHint} type="date" min={dayAfter(1)} value={day} onChange={setDay} />
     </FormDialog>
   );
@@ -127,7 +128,7 @@ function KnownKey({ seen: { body: of, tag, again }, close }: { seen: Seen<ApiKey
         label={common.description}
         value={value.description}
         onChange={(description) => edit({ description })}
-        maxLength={512}
+        maxLength={limits.description}
         autoFocus
       />
     </FormDialog>

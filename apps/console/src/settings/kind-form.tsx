@@ -5,6 +5,7 @@ import { common, kinds as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Check, Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import type { Kind, KindOf, Links } from "./kinds.ts";
 import style from "./settings.module.css";
@@ -116,7 +117,7 @@ function Known(props: KnownProps) {
           hint={t.keyHint}
           value={texts.key}
           onChange={(key) => edit({ key })}
-          maxLength={64}
+          maxLength={limits.typeKey}
           readOnly={of !== undefined}
         />
       )}
@@ -124,12 +125,17 @@ function Known(props: KnownProps) {
         label={common.name}
         value={texts.name}
         onChange={(name) => edit({ name })}
-        maxLength={128}
+        maxLength={limits.name}
         readOnly={of !== undefined && !kind.renames}
         hint={of !== undefined && !kind.renames ? t.fixedName : undefined}
       />
-      <Field label={common.description} value={texts.description} onChange={(description) => edit({ description })} maxLength={512} />
-      <Field label={t.colour} hint={t.colourHint} value={texts.colour} onChange={(colour) => edit({ colour })} maxLength={16} />
+      <Field
+        label={common.description}
+        value={texts.description}
+        onChange={(description) => edit({ description })}
+        maxLength={limits.description}
+      />
+      <Field label={t.colour} hint={t.colourHint} value={texts.colour} onChange={(colour) => edit({ colour })} maxLength={limits.colour} />
       {kind.numbers && (
         <>
           <Field

@@ -10,6 +10,7 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
+import { limits } from "../ui/limits.ts";
 import { ListBar, Listing } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
@@ -89,7 +90,7 @@ function NewRole({ close, made }: { close: () => void; made: (role: Named) => vo
   const why = name.trim() === "" ? common.nameFirst : undefined;
   return (
     <FormDialog open close={close} title={t.newRole} text={t.rolesText} button={common.create} why={why} run={run}>
-      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoFocus />
+      <Field label={common.name} value={name} onChange={setName} maxLength={limits.name} autoFocus />
     </FormDialog>
   );
 }

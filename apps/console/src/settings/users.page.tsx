@@ -13,6 +13,7 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field, Segments } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
+import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
@@ -124,7 +125,7 @@ function NewUser({ close, made }: { close: () => void; made: (user: UserView) =>
   const why = name.trim() === "" ? common.nameFirst : short ? t.passwordShort : undefined;
   return (
     <FormDialog open close={close} title={t.newUser} text={t.usersText} button={common.create} why={why} run={run}>
-      <Field label={common.name} value={name} onChange={setName} maxLength={128} autoCapitalize="none" autoFocus />
+      <Field label={common.name} value={name} onChange={setName} maxLength={limits.name} autoCapitalize="none" autoFocus />
       <Segments
         label={t.signsIn}
         value={kind}
@@ -142,7 +143,7 @@ function NewUser({ close, made }: { close: () => void; made: (user: UserView) =>
           autoComplete="new-password"
           value={password}
           onChange={setPassword}
-          maxLength={256}
+          maxLength={limits.password}
         />
       )}
     </FormDialog>
@@ -179,7 +180,7 @@ function Password({ id, name, close }: Open["user"] & { close: () => void }) {
         autoComplete="new-password"
         value={password}
         onChange={setPassword}
-        maxLength={256}
+        maxLength={limits.password}
         autoFocus
       />
     </FormDialog>

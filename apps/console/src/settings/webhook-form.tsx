@@ -6,6 +6,7 @@ import { common, webhooks as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Check, Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import type { Secret } from "../ui/secret.tsx";
 import style from "./settings.module.css";
 
@@ -71,8 +72,8 @@ function Known({ seen, close, made }: WebhookFormProps & { seen?: Seen<WebhookVi
       run={run}
       again={seen?.again}
     >
-      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={64} autoFocus />
-      <Field label={t.url} hint={t.urlHint} type="url" value={url} onChange={(next) => edit({ url: next })} maxLength={2000} />
+      <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={limits.webhookName} autoFocus />
+      <Field label={t.url} hint={t.urlHint} type="url" value={url} onChange={(next) => edit({ url: next })} maxLength={limits.url} />
       <Check label={t.enabled} checked={enabled} onChange={(on) => edit({ enabled: on })} />
       <fieldset className={style["area"]}>
         <legend>{t.types}</legend>

@@ -8,6 +8,7 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Check, Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 
 /** Opens the form of a set: its name and version stay those of what was assigned once it is locked. */
 export function EditSet({ setId }: { setId: number }) {
@@ -38,9 +39,15 @@ function SetForm({ seen: { body: set, tag, again }, close }: { seen: Seen<Distri
   };
   return (
     <FormDialog open close={close} title={t.editSet} button={common.save} why={nothing ?? lacks} run={run} again={again}>
-      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={128} autoFocus />
-      <Field label={t.version} value={value.version} onChange={(next) => edit({ version: next })} maxLength={64} />
-      <Field label={t.description} value={value.description} onChange={(next) => edit({ description: next })} maxLength={512} lines />
+      <Field label={t.name} value={value.name} onChange={(next) => edit({ name: next })} maxLength={limits.name} autoFocus />
+      <Field label={t.version} value={value.version} onChange={(next) => edit({ version: next })} maxLength={limits.version} />
+      <Field
+        label={t.description}
+        value={value.description}
+        onChange={(next) => edit({ description: next })}
+        maxLength={limits.description}
+        lines
+      />
       <Check label={t.migrationStep} checked={value.requiredMigrationStep} onChange={(next) => edit({ requiredMigrationStep: next })} />
     </FormDialog>
   );
@@ -78,11 +85,11 @@ function ModuleForm({ seen: { body: module, tag, again }, close }: { seen: Seen<
         label={t.description}
         value={value.description}
         onChange={(next) => edit({ description: next })}
-        maxLength={512}
+        maxLength={limits.description}
         lines
         autoFocus
       />
-      <Field label={t.vendor} value={value.vendor} onChange={(next) => edit({ vendor: next })} maxLength={256} />
+      <Field label={t.vendor} value={value.vendor} onChange={(next) => edit({ vendor: next })} maxLength={limits.vendor} />
     </FormDialog>
   );
 }

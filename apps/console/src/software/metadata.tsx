@@ -7,6 +7,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Check, Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { Card } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { type Entry, useModuleNotes, useSetNotes } from "./notes.ts";
@@ -111,8 +112,8 @@ function Add({ notes, visible, close }: MetadataProps & { close: () => void }) {
   const run = () => notes.create({ ...entry, key: entry.key.trim() });
   return (
     <FormDialog open close={close} title={t.add} button={common.save} why={entry.key.trim() === "" ? t.keyFirst : undefined} run={run}>
-      <Field label={t.key} value={entry.key} onChange={(key) => edit({ key })} maxLength={128} autoFocus />
-      <Field label={t.value} value={entry.value} onChange={(value) => edit({ value })} maxLength={4000} lines />
+      <Field label={t.key} value={entry.key} onChange={(key) => edit({ key })} maxLength={limits.metadataKey} autoFocus />
+      <Field label={t.value} value={entry.value} onChange={(value) => edit({ value })} maxLength={limits.metadataValue} lines />
       {visible && <Check label={t.send} checked={entry.targetVisible} onChange={(targetVisible) => edit({ targetVisible })} />}
     </FormDialog>
   );
@@ -123,7 +124,14 @@ function Edit({ notes, visible, seen: { body, tag, again }, close }: MetadataPro
   const run = () => notes.update(body.key, changed, tag);
   return (
     <FormDialog open close={close} title={t.editTitle(body.key)} button={common.save} why={nothing} run={run} again={again}>
-      <Field label={t.value} value={value.value} onChange={(next) => edit({ value: next })} maxLength={4000} lines autoFocus />
+      <Field
+        label={t.value}
+        value={value.value}
+        onChange={(next) => edit({ value: next })}
+        maxLength={limits.metadataValue}
+        lines
+        autoFocus
+      />
       {visible && <Check label={t.send} checked={value.targetVisible} onChange={(targetVisible) => edit({ targetVisible })} />}
     </FormDialog>
   );

@@ -6,6 +6,7 @@ import { invalidate } from "../api/query-client.ts";
 import { software as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Check, Choice, Field } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import style from "./software.module.css";
 
 interface Named {
@@ -34,15 +35,20 @@ interface NamedFieldsProps {
 function NamedFields({ value, edit, types = [] }: NamedFieldsProps) {
   return (
     <>
-      <Field label={t.name} value={value.name} onChange={(name) => edit({ name })} maxLength={128} autoFocus />
-      <Field label={t.version} value={value.version} onChange={(version) => edit({ version })} maxLength={64} />
+      <Field label={t.name} value={value.name} onChange={(name) => edit({ name })} maxLength={limits.name} autoFocus />
+      <Field label={t.version} value={value.version} onChange={(version) => edit({ version })} maxLength={limits.version} />
       <Choice
         label={t.type}
         value={value.type}
         onChange={(type) => edit({ type })}
         options={[{ value: "", label: t.chooseType }, ...types.map(({ key, name }) => ({ value: key, label: name }))]}
       />
-      <Field label={t.description} value={value.description} onChange={(description) => edit({ description })} maxLength={512} />
+      <Field
+        label={t.description}
+        value={value.description}
+        onChange={(description) => edit({ description })}
+        maxLength={limits.description}
+      />
     </>
   );
 }

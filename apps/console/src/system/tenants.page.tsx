@@ -15,6 +15,7 @@ import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
+import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
@@ -159,9 +160,9 @@ function NewTenant({ close, made }: { close: () => void; made: (secret: Secret) 
   const why = name.trim() === "" ? common.nameFirst : undefined;
   return (
     <FormDialog open close={close} title={t.newTenant} text={t.tenantText} button={common.create} why={why} run={run}>
-      <Field label={common.name} hint={t.nameHint} value={name} onChange={setName} maxLength={128} autoFocus />
-      <Field label={common.description} value={description} onChange={setDescription} maxLength={512} />
-      <Field label={t.admin} hint={t.adminHint} value={admin} onChange={setAdmin} maxLength={128} autoCapitalize="none" />
+      <Field label={common.name} hint={t.nameHint} value={name} onChange={setName} maxLength={limits.name} autoFocus />
+      <Field label={common.description} value={description} onChange={setDescription} maxLength={limits.description} />
+      <Field label={t.admin} hint={t.adminHint} value={admin} onChange={setAdmin} maxLength={limits.name} autoCapitalize="none" />
     </FormDialog>
   );
 }
@@ -186,7 +187,7 @@ function KnownTenant({ seen: { body: of, tag, again }, close }: { seen: Seen<Ten
         label={common.description}
         value={value.description}
         onChange={(description) => edit({ description })}
-        maxLength={512}
+        maxLength={limits.description}
         autoFocus
       />
     </FormDialog>

@@ -5,6 +5,7 @@ import { problemOfQuery } from "../fiql/problem.ts";
 import { wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Choice, Field, Segments } from "../ui/field.tsx";
+import { limits } from "../ui/limits.ts";
 import { SetChoice } from "../ui/set-choice.tsx";
 import style from "./wizard.module.css";
 import { type Draft, type GroupDraft, type Template, withTemplate } from "./wizard.state.ts";
@@ -20,9 +21,15 @@ const optionsOf = (words: Readonly<Record<string, string>>) => Object.entries(wo
 export function WhatStep({ draft, edit }: StepProps) {
   return (
     <>
-      <Field label={t.name} hint={t.nameHint} value={draft.name} onChange={(name) => edit({ name })} maxLength={128} autoFocus />
+      <Field label={t.name} hint={t.nameHint} value={draft.name} onChange={(name) => edit({ name })} maxLength={limits.name} autoFocus />
       <SetChoice value={draft.set} onChange={(set) => edit({ set })} />
-      <Field label={t.description} value={draft.description} onChange={(description) => edit({ description })} maxLength={512} lines />
+      <Field
+        label={t.description}
+        value={draft.description}
+        onChange={(description) => edit({ description })}
+        maxLength={limits.description}
+        lines
+      />
     </>
   );
 }
@@ -40,7 +47,7 @@ export function WhoStep({ draft, edit }: StepProps) {
         placeholder={t.filterPlaceholder}
         value={draft.q}
         onChange={(q) => edit({ q })}
-        maxLength={1024}
+        maxLength={limits.query}
         spellCheck={false}
         autoFocus
       />
@@ -97,7 +104,7 @@ function GroupRows({ groups, onChange }: { groups: readonly GroupDraft[]; onChan
     <div className={style["groups"]}>
       {groups.map((group, index) => (
         <div key={index} className={style["group"]}>
-          <Field label={t.groupName} value={group.name} onChange={(name) => edit(index, { name })} maxLength={128} />
+          <Field label={t.groupName} value={group.name} onChange={(name) => edit(index, { name })} maxLength={limits.name} />
           <Field label={t.percent} value={group.percent} onChange={(percent) => edit(index, { percent })} inputMode="numeric" />
           <Field label={t.success} value={group.success} onChange={(success) => edit(index, { success })} inputMode="numeric" />
           <Field label={t.error} value={group.error} onChange={(error) => edit(index, { error })} inputMode="numeric" />
