@@ -16,6 +16,7 @@ import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Allowed } from "../ui/parts.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Difference, useFresh } from "./fresh.tsx";
 
 /** So many are shown, the oldest first; whoever decides sees the next. */
 const shown = 25;
@@ -84,7 +85,8 @@ function RolloutCard({ rollout }: { rollout: RolloutView }) {
             [t.description, description],
           ]}
         />
-        <Plan rolloutId={id} />
+        <Difference rollout={rollout} />
+        <Plan rollout={rollout} />
         <ListBar>
           <Link to="/rollouts/$rolloutId" params={{ rolloutId: String(id) }} search={{}} className={buttonClass("ghost")}>
             {t.look}
@@ -97,19 +99,22 @@ function RolloutCard({ rollout }: { rollout: RolloutView }) {
 }
 
 /** The groups of a rollout, which are asked for when they are opened. */
-function Plan({ rolloutId }: { rolloutId: number }) {
+function Plan({ rollout }: { rollout: RolloutView }) {
   const [open, setOpen] = useState(false);
   return (
     <details open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{t.plan}</summary>
-      {open && <GroupTable rolloutId={rolloutId} />}
+      {open && <GroupTable rollout={rollout} />}
     </details>
   );
 }
 
 const groupsShown = 50;
 
-function GroupTable({ rolloutId }: { rolloutId: number }) {
+/** Each group as it was made, and as it would be now. */
+function GroupTable({ rollout }: { rollout: RolloutView }) {
+  const rolloutId = rollout.id;
+  const now = useFresh(rollout).data?.groups;
   const { data, error, refetch } = useQuery(ask(r.rollouts.listGroups, { params: { rolloutId }, query: { limit: groupsShown } }));
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
   const more = (data.total ?? 0) - groupsShown;
@@ -119,6 +124,7 @@ function GroupTable({ rolloutId }: { rolloutId: number }) {
         <tr>
           <th>{t.group}</th>
           <th>{t.size}</th>
+          {now !== undefined && <th>{t.sizeNow}</th>}
           <th>{t.success}</th>
           <th>{t.error}</th>
         </tr>
@@ -128,13 +134,14 @@ function GroupTable({ rolloutId }: { rolloutId: number }) {
           <tr key={group.id}>
             <td>{group.name}</td>
             <td className="num">{count(group.totalTargets)}</td>
+            {now !== undefined && <td className="num">{count(now.get(group.name) ?? 0)}</td>}
             <td className="num">{t.percent(group.successCondition.expression)}</td>
             <td className="num">{t.percent(group.errorCondition.expression)}</td>
           </tr>
         ))}
         {more > 0 && (
           <tr>
-            <td colSpan={4}>{t.more(more)}</td>
+            <td colSpan={now === undefined ? 4 : 5}>{t.more(more)}</td>
           </tr>
         )}
       </tbody>

@@ -2,6 +2,7 @@ import type { RolloutView } from "@harrier/contracts";
 import { useState } from "react";
 import { askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
+import { Difference } from "../approvals/fresh.tsx";
 import { dialogs, rollout as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { useSeen } from "../ui/edited.tsx";
@@ -54,16 +55,20 @@ export function Decide({ step, rolloutId, why, first }: DecideProps) {
   );
 }
 
-function What({ rollout: { name, distributionSet: set, targetFilterQuery, totalTargets, type } }: { rollout: RolloutView }) {
+function What({ rollout }: { rollout: RolloutView }) {
+  const { name, distributionSet: set, targetFilterQuery, totalTargets, type } = rollout;
   return (
-    <Facts
-      of={[
-        [t.name, name],
-        [t.set, set && `${set.name} ${set.version}`],
-        [t.filter, <code key="q">{targetFilterQuery}</code>],
-        [t.size, count(totalTargets)],
-        [t.type, t.types[type]],
-      ]}
-    />
+    <>
+      <Facts
+        of={[
+          [t.name, name],
+          [t.set, set && `${set.name} ${set.version}`],
+          [t.filter, <code key="q">{targetFilterQuery}</code>],
+          [t.size, count(totalTargets)],
+          [t.type, t.types[type]],
+        ]}
+      />
+      <Difference rollout={rollout} />
+    </>
   );
 }
