@@ -63,7 +63,7 @@ const openers: readonly (readonly [path: string, buttons: readonly string[]])[] 
   ["/approvals", ["Approve", "Deny"]],
   ["/software", ["New set"]],
   ["/software?tab=modules", ["New module"]],
-  ["/software/sets/{set}", ["Invalidate", "Delete"]],
+  ["/software/sets/{set}", ["Set tags", "Invalidate", "Delete"]],
   ["/software/modules/{module}", ["Delete"]],
   ["/auto-assign", ["New filter", "Delete"]],
   ["/filters/{filter}", ["Turn on", "Delete"]],

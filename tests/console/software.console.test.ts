@@ -96,3 +96,42 @@ test.each(["sets", "modules"] as const)("metadata of %s are added, changed and d
   expect((await admin().call(`${path}/ticket`)).status).toBe(404);
   expect(complaints).toEqual([]);
 });
+
+test("a set gets a tag and loses it, and the list of sets shows those that have it", async () => {
+  const [tag, other] = [uniqueName("stable"), uniqueName("other")];
+  const made = await admin().post<{ id: number }[]>("distributionsettags", [{ name: tag }, { name: other }]);
+  const tagged = await makeSet(admin());
+  const idsOf = async (index: number) => {
+    const { content } = await admin().get<{ content: { id: number }[] }>(`distributionsettags/${made[index]?.id}/assigned`);
+    return content.map(({ id }) => id);
+  };
+  const tags = page.getByRole("region", { name: "Tags", exact: true });
+  await openPage(page, login.baseUrl, `/software/sets/${tagged.id}`);
+  await tags.getByText("It has no tag.").waitFor();
+  await press("Set tags");
+  await dialog().getByRole("checkbox", { name: tag }).press("Space");
+  await save();
+  await tags.getByText(tag, { exact: true }).waitFor();
+  expect(await idsOf(0)).toEqual([tagged.id]);
+  expect(await idsOf(1)).toEqual([]);
+
+  await openPage(page, login.baseUrl, "/software");
+  await page.getByLabel("Tag").selectOption(tag);
+  const rows = () => page.getByRole("grid").getAttribute("aria-rowcount");
+  await expect.poll(rows).toBe("2");
+  await page.getByRole("grid").getByText(tagged.name).first().waitFor();
+  expect(new URL(page.url()).searchParams.get("q")).toBe(`tag==${tag}`);
+  await page.reload();
+  await expect.poll(rows).toBe("2");
+  expect(await page.getByLabel("Tag").inputValue()).toBe(tag);
+  await page.getByLabel("Find by name").fill("nothing");
+  await page.getByLabel("Find by name").press("Enter");
+  await page.getByText("Nothing matches").waitFor();
+
+  await openPage(page, login.baseUrl, `/software/sets/${tagged.id}`);
+  await press("Set tags");
+  await dialog().getByRole("checkbox", { name: tag }).press("Space");
+  await save();
+  await tags.getByText("It has no tag.").waitFor();
+  expect(await idsOf(0)).toEqual([]);
+});

@@ -55,6 +55,7 @@ const needs: readonly (readonly [page: string, request: RegExp])[] = [
   ["/software?tab=modules", /\/softwaremodules\?/],
   ["/software/sets/{set}", /\/distributionsets\/{set}$/],
   ["/software/sets/{set}", /\/distributionsets\/{set}\/statistics/],
+  ["/software/sets/{set}", /\/distributionsettags\?/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}$/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}\/artifacts/],
   ["/auto-assign", /\/targetfilters\?/],

@@ -17,6 +17,7 @@ import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { EditSet } from "./edit-software.tsx";
 import { SetMetadata } from "./metadata.tsx";
+import { SetTags } from "./set-tags.tsx";
 import { SoftwareState } from "./state.tsx";
 
 const route = getRouteApi("/in/software/sets/$setId");
@@ -54,7 +55,10 @@ export function SetPage() {
           <Contents set={data} />
           <SetMetadata setId={data.id} />
         </div>
-        <Use set={data} />
+        <div className={device["stack"]}>
+          <Use set={data} />
+          <SetTags setId={data.id} />
+        </div>
       </div>
     </Page>
   );

@@ -5,16 +5,16 @@ import { Box, Boxes, Plus } from "lucide-react";
 import { type FormEvent, type ReactNode, useEffect, useState } from "react";
 import { type Asked, ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
-import { quoted } from "../fiql/complete.ts";
 import { commands, states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { Field } from "../ui/field.tsx";
+import { Choice, Field } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
 import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { Time } from "../ui/time.tsx";
+import { findQuery, readQuery, type Wanted } from "./find.state.ts";
 import { NewModule, NewSet } from "./new-software.tsx";
 import style from "./software.module.css";
 import { SoftwareState } from "./state.tsx";
@@ -122,6 +122,7 @@ function Sets({ add }: { add: () => void }) {
       total={ask(r.distributionSets.list, { query: { q, limit: 1 } })}
       all={ask(r.distributionSets.list, { query: { limit: 1 } })}
       empty={{ title: t.setsEmpty, text: t.setsEmptyText, icon: Boxes, button: t.newSet, add }}
+      tags
     >
       {(total) => (
         <Grid
@@ -177,10 +178,12 @@ interface ListProps {
     readonly button: string;
     readonly add: () => void;
   };
+  /** They may have tags. */
+  readonly tags?: boolean;
   readonly children: (total: number) => ReactNode;
 }
 
-function List({ total, all, empty, children }: ListProps) {
+function List({ total, all, empty, tags, children }: ListProps) {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
   const clear = () => void navigate({ search: (old) => ({ ...old, q: undefined }) });
@@ -198,27 +201,41 @@ function List({ total, all, empty, children }: ListProps) {
   }
   return (
     <div className={style["fill"]}>
-      <Find />
+      <Find tags={tags} />
       {matches === 0 ? <NothingMatches all={all} clear={clear} icon={empty.icon} /> : children(matches)}
     </div>
   );
 }
 
-/** A search by name; the address holds it as a query. */
-function Find() {
+/** A search by name, and of sets by tag; the address holds it as a query. */
+function Find({ tags = false }: { tags?: boolean }) {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
+  const wanted = readQuery(q);
   const [text, setText] = useState("");
-  useEffect(() => setText(/^name=="?\*(.*)\*"?$/.exec(q ?? "")?.[1] ?? ""), [q]);
+  useEffect(() => setText(readQuery(q).text), [q]);
+  const find = (part: Partial<Wanted>) => void navigate({ search: (old) => ({ ...old, q: findQuery({ ...wanted, text, ...part }) }) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void navigate({ search: (old) => ({ ...old, q: text.trim() === "" ? undefined : `name==${quoted(`*${text.trim()}*`)}` }) });
+    find({});
   };
   return (
     <search className={style["tools"]}>
       <form onSubmit={submit}>
         <Field label={t.find} value={text} onChange={setText} data-filter="" type="search" />
       </form>
+      {tags && <TagChoice value={wanted.tag} onChange={(tag) => find({ tag })} />}
     </search>
   );
+}
+
+/** A choice of the tag that sets have; without tags there is none. */
+function TagChoice({ value, onChange }: { value: string; onChange: (tag: string) => void }) {
+  const { data } = useQuery(ask(r.distributionSetTags.list, { query: { limit: 500, sort: "name:ASC" } }));
+  const names = (data?.content ?? []).map(({ name }) => name);
+  if (names.length === 0 && value === "") return null;
+  // A tag that is gone meanwhile is still what the address asks for.
+  const offered = value === "" || names.includes(value) ? names : [value, ...names];
+  const options = offered.map((name) => ({ value: name, label: name }));
+  return <Choice label={t.tag} value={value} onChange={onChange} options={[{ value: "", label: t.anyTag }, ...options]} />;
 }
