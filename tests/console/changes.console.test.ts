@@ -130,3 +130,37 @@ test("all devices that match are changed without being listed, and those that ca
   await expect.poll(cancelling).toBe(13);
   expect(complaints).toEqual([]);
 });
+
+test("all devices that match get a type and lose it, ask for attributes, and are deleted only by their number as it is now", async () => {
+  const prefix = uniqueName("bulk");
+  await makeDevices(admin(), prefix, 12);
+  await admin().post("targettypes", [{ key: prefix, name: prefix }]);
+  const q = `controllerid==${prefix}-*`;
+  const count = async (more: string) => (await admin().get<{ total: number }>(`targets?limit=1&q=${encodeURIComponent(more)}`)).total;
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(q)}`);
+  await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");
+  await press("Choose all 12 that match");
+  const bulk = async (what: string, choose?: string) => {
+    await press("Change");
+    await dialog().getByLabel("What to do").selectOption({ label: what });
+    if (choose !== undefined) await dialog().getByLabel("Type", { exact: true }).selectOption({ label: choose });
+    await save("Do it");
+  };
+  await bulk("Set the type", prefix);
+  await expect.poll(() => count(`${q};targettype.key==${prefix}`)).toBe(12);
+  await bulk("Take the type away");
+  await expect.poll(() => count(`${q};targettype.key==${prefix}`)).toBe(0);
+  await bulk("Ask for attributes");
+  await page.getByText("Done: 12 of 12 devices changed.").waitFor();
+
+  // One more matches than is shown: what was confirmed is no longer true, and nothing is deleted.
+  await admin().post("targets", [{ controllerId: `${prefix}-late` }]);
+  await press("Delete");
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("textbox").fill("12");
+  await question.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  const refused = question.getByRole("alert");
+  await refused.or(page.getByText("Delete 13 devices?")).first().waitFor();
+  expect(await count(q)).toBe(13);
+  expect(complaints).toEqual([]);
+});
