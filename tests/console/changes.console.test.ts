@@ -162,5 +162,13 @@ test("all devices that match get a type and lose it, ask for attributes, and are
   const refused = question.getByRole("alert");
   await refused.or(page.getByText("Delete 13 devices?")).first().waitFor();
   expect(await count(q)).toBe(13);
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(q)}`);
+  await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");
+  await press("Choose all 13 that match");
+  await press("Delete");
+  await question.getByRole("textbox").fill("13");
+  await question.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  await question.waitFor({ state: "detached" });
+  await expect.poll(() => count(q)).toBe(0);
   expect(complaints).toEqual([]);
 });
