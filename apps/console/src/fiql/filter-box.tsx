@@ -55,6 +55,10 @@ export function FilterBox(props: FilterBoxProps) {
     event.preventDefault();
     if (problemIn(query) === undefined) onApply(query === "" ? undefined : query);
   };
+  const clear = () => {
+    setText("");
+    onApply(undefined);
+  };
   return (
     <search className={style["filter"]}>
       <div className={style["row"]}>
@@ -68,7 +72,7 @@ export function FilterBox(props: FilterBoxProps) {
               {problem === undefined ? (isNew ? words : matches) : undefined}
             </span>
             {text !== "" && (
-              <Button look="ghost" small aria-label={t.clear} onClick={() => onApply(setText("") as undefined)}>
+              <Button look="ghost" small aria-label={t.clear} onClick={clear}>
                 <X size={13} aria-hidden />
               </Button>
             )}
