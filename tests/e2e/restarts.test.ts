@@ -12,7 +12,9 @@ let devices: { path: string; authorization: string }[];
 
 beforeAll(async () => {
   const gateway = { HARRIER_DRAIN_MS: "1500", HARRIER_DRAIN_TRANSFERS_MS: "3000" };
-  stack = await startAnsweringStack({ replicas: { ...twoOfEach, gateway: 2 }, gateway });
+  // As in a deployment: whoever calls the replica that came back before may connect to it again while the next one still serves.
+  const controller = { HARRIER_DRAIN_MS: "3000" };
+  stack = await startAnsweringStack({ replicas: { ...twoOfEach, gateway: 2 }, gateway, controller });
   await allowTargetTokens(stack);
   const targets = await adminOf(stack).createTargets(20, uniqueName("restart"));
   devices = targets.map(({ controllerId, securityToken }) => ({
