@@ -1,7 +1,4 @@
-/**
- * How long texts may be, as the contracts say. The schemas themselves would double what a browser loads, so that the numbers stand here, and a test
- * compares them.
- */
+/** How long texts may be, as the contracts say. A browser loads no schema (ADR 53), so that the numbers stand here, and a test compares them. */
 export const limits = {
   name: 128,
   description: 512,
