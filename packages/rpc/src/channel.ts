@@ -5,13 +5,13 @@ import type { RpcTls } from "./types.ts";
 const largestMessage = 16 * 1024 * 1024; // 50,000 new targets in one command stay below it
 
 /**
- * The options of every channel. The back-off is short, because a restarted peer is back within seconds and calls wait no longer than their
- * deadline; the ping detects a peer that has vanished silently.
+ * The options of every channel. The back-off is short: when one replica ends just after another has come back, the calls wait for the connection to
+ * that one, and none of them waits longer than a device does. The ping detects a peer that has vanished silently.
  */
 export const channelOptions: ChannelOptions = {
   "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 2_000,
+  "grpc.max_reconnect_backoff_ms": 500,
   "grpc.dns_min_time_between_resolutions_ms": 5_000,
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 3_000,

@@ -47,7 +47,7 @@ export interface ClientOptions {
 const defaultLifeMs = 30_000;
 const maxRetries = 2;
 const firstRetryDelayMs = 50;
-/** It is as long as a channel waits between two attempts to connect; a longer wait would not help, because a device waits five seconds. */
+/** A channel tries to connect twice in this time; a longer wait would not help, because a device waits five seconds. */
 const maxWaitMs = 1_200;
 const silentAfterMs = 3_000;
 const sessionEndQuietMs = 5_000;

@@ -40,21 +40,22 @@ const unseenEngineMs = 600;
 const downloadBufferMs = 2_500;
 
 /**
- * Tells whether the engines have done everything for this tenant: they have read what its devices have done, and no rollout is due. That a running
- * rollout becomes due again some seconds later is no matter: such a round changes nothing if nothing has happened. For a service that runs elsewhere
- * it waits instead.
+ * Tells whether everything that earlier requests left to be done in the background is done. Released artifacts are always among it. The engines are, if
+ * `withRollouts`: they have read what its devices have done, and no rollout is due. That a running rollout becomes due again some seconds later is no
+ * matter: such a round changes nothing if nothing has happened. For a service that runs elsewhere it waits instead.
  */
-async function enginesAreIdle(fixture: Fixture): Promise<boolean> {
+async function isAtRest(fixture: Fixture, withRollouts: boolean): Promise<boolean> {
   const { databaseUrl } = inject("service");
-  if (databaseUrl === "") return pause(unseenEngineMs).then(() => true);
+  if (databaseUrl === "") return pause(withRollouts ? unseenEngineMs : 0).then(() => true);
   return withSharedClient(databaseUrl, async (client) => {
     const { rows } = await client.query<{ busy: boolean }>({
-      name: "engines are busy",
-      text: `select exists (select from rollout_engine.leases l where l.tenant_id = t.tenant_id and (l.owner is not null or l.due_at <= now()))
-                 or exists (select from controller.group_changes_v1 g, rollout_engine.progress_cursor c
-                             where g.tenant_id = t.tenant_id and (g.txid, g.id) > (c.seen_txid, c.seen_id)) as busy
+      name: "there is work left",
+      text: `select exists (select from management.operations o where o.tenant_id = t.tenant_id)
+                 or $2 and (exists (select from rollout_engine.leases l where l.tenant_id = t.tenant_id and (l.owner is not null or l.due_at <= now()))
+                         or exists (select from controller.group_changes_v1 g, rollout_engine.progress_cursor c
+                                     where g.tenant_id = t.tenant_id and (g.txid, g.id) > (c.seen_txid, c.seen_id))) as busy
                from management.tenants t where lower(t.name) = lower($1)`,
-      values: [fixture.tenant],
+      values: [fixture.tenant, withRollouts],
     });
     return rows[0]?.busy === false;
   });
@@ -78,7 +79,7 @@ export async function unchangedBy<T>(
   const began = Date.now();
   for (;;) {
     await pause(still);
-    const resting = !rollouts || (await enginesAreIdle(fixture));
+    const resting = await isAtRest(fixture, rollouts);
     const now = await state();
     if (resting && isDeepStrictEqual(now, before)) break;
     if (Date.now() - began > settlesWithinMs) throw new Error("the tenant does not come to rest");
