@@ -77,6 +77,55 @@ test("a filter is completed where the caret is, counted before it is applied, an
   expect(complaints).toEqual([]);
 });
 
+test("a filter is built from conditions, whose text and conditions are the same", async () => {
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(`controllerid==${prefix}-00*;updatestatus==error`)}`);
+  const build = () => page.getByRole("button", { name: "Build", exact: true }).press("Enter");
+  await build();
+  const dialog = page.getByRole("dialog", { name: "Build a filter" });
+  const [first, second] = [1, 2].map((nth) => dialog.getByRole("group", { name: `Condition ${nth}`, exact: true }).first());
+  const apply = dialog.locator("button[type=submit]");
+  expect(await first?.getByLabel("Value").inputValue()).toBe(`${prefix}-00*`);
+  expect(await second?.getByLabel("Value").inputValue()).toBe("error");
+
+  // Another field keeps the comparison, and wants a value of its own.
+  await second?.getByLabel("Field").selectOption("tag");
+  await second?.getByLabel("Value").fill(`${prefix} tag`);
+  await dialog.getByText(`controllerid==${prefix}-00*;tag=="${prefix} tag"`, { exact: true }).waitFor();
+  await dialog.getByText("0 match", { exact: true }).waitFor();
+  await second?.getByLabel("Comparison").selectOption("ne");
+  await dialog.getByText("10 match", { exact: true }).waitFor();
+
+  await dialog.getByRole("button", { name: "Add a group" }).press("Enter");
+  expect(await apply.getAttribute("aria-disabled")).toBe("true");
+  const inner = dialog.getByRole("group", { name: "Group", exact: true }).last();
+  await inner.getByLabel("Field").selectOption("attribute.");
+  await inner.getByLabel("Key").fill("hw");
+  await inner.getByLabel("Comparison").selectOption("in");
+  await inner.getByLabel("Values, separated by commas").fill('1, "2 b"');
+  await dialog.getByText("0 match", { exact: true }).waitFor();
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  // The focus stays where the next press is.
+  await inner.getByRole("button", { name: "Take the group out" }).press("Enter");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("Add a condition");
+  await dialog.getByText("Any of these holds").click();
+  await apply.press("Enter");
+  await dialog.waitFor({ state: "detached" });
+  expect(query()).toBe(`controllerid==${prefix}-00*,tag!="${prefix} tag"`);
+  await expect.poll(rows).toBe("13");
+
+  // A text with a mistake is mended as text.
+  await box().fill("controllerid==");
+  const button = page.locator("search button", { hasText: "Build" });
+  expect(await button.getAttribute("aria-disabled")).toBe("true");
+  await box().fill("name==a;mystery=lt=3");
+  // What is offered closes, which has hidden the rest of the page.
+  await page.keyboard.press("Tab");
+  await build();
+  expect(await second?.getByLabel("Field").inputValue()).toBe("mystery");
+  await page.keyboard.press("Escape");
+  expect(complaints).toEqual([]);
+});
+
 test("filters that come along, that were saved and that were applied last are one press away", async () => {
   await openPage(page, login.baseUrl, "/devices");
   await menu("Never polled", "Ready-made");

@@ -54,7 +54,7 @@ const overlay = (page: Page) => page.locator(overlays).last();
 
 /** A page, and the buttons on it that open something. */
 const openers: readonly (readonly [path: string, buttons: readonly string[]])[] = [
-  ["/devices", ["Add device", "API"]],
+  ["/devices", ["Add device", "Build", "API"]],
   ["/devices/{device}", ["Assign software", "Edit", "Delete", "Force", "Cancel update"]],
   ["/devices/{device}?tab=metadata", ["Add metadata", "Edit: place"]],
   ["/devices/{device}?tab=access", ["Make a new token"]],

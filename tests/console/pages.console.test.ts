@@ -36,6 +36,8 @@ beforeAll(async () => {
       "/software",
       "/software?tab=modules",
       `/software/sets/${set.id}`,
+      "/software/compare",
+      `/software/compare?a=${set.id}&b=${set.id}`,
       `/software/modules/${content[0]?.id}`,
       "/auto-assign",
       "/auto-assign?q=nobody",

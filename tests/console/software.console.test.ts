@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
 import { type Login, openPage } from "./support/browser.ts";
-import { adminOf, makeSet } from "./support/fleet.ts";
+import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
 import { useBrowser, visitTenant } from "./support/suite.ts";
 
 // What can be changed of software after it was made, and that nobody overwrites another's change of it.
@@ -134,4 +134,71 @@ test("a set gets a tag and loses it, and the list of sets shows those that have 
   await save();
   await tags.getByText("It has no tag.").waitFor();
   expect(await idsOf(0)).toEqual([]);
+});
+
+test("two sets are compared by what they hold, and what is the same can be left out", async () => {
+  const [first, second] = [await makeSet(admin()), await makeSet(admin())];
+  const shared = (
+    await admin().post<{ id: number }[]>("softwaremodules", [{ name: uniqueName("tool"), version: "7", type: "application" }])
+  )[0];
+  const sets = await admin().post<{ id: number; name: string }[]>("distributionsets", [
+    { name: uniqueName("left"), version: "1", type: "os_app", modules: [{ id: await moduleOf(first.id) }, { id: shared?.id }] },
+    { name: uniqueName("right"), version: "2", type: "os_app", modules: [{ id: shared?.id }, { id: await moduleOf(second.id) }] },
+  ]);
+  const [left, right] = sets as [{ id: number; name: string }, { id: number; name: string }];
+  await openPage(page, login.baseUrl, `/software/sets/${left.id}`);
+  await page.getByRole("link", { name: "Compare", exact: true }).press("Enter");
+  await page.getByLabel("Second set").selectOption(String(right.id));
+  const table = page.getByRole("table", { name: "Compare two sets" });
+  const row = (...texts: string[]) => texts.reduce((rows, hasText) => rows.filter({ hasText }), table.getByRole("row"));
+  await row(`${first.name} 1.0`, `${second.name} 1.0`, "changed").waitFor();
+  await row(`File ${first.name}.bin`, "only in the first").waitFor();
+  await row(`File ${second.name}.bin`, "only in the second").waitFor();
+  await row("application", "same").or(row("Application", "same")).waitFor();
+  expect(await axe(page)).toEqual([]);
+
+  await page.getByLabel("Only what differs").press("Space");
+  await expect.poll(() => row("same").count()).toBe(0);
+  await page.reload();
+  await row(`File ${second.name}.bin`, "only in the second").waitFor();
+  expect(await row("same").count()).toBe(0);
+
+  // The other way round what only the first had is what only the second has.
+  await press("Swap");
+  await row(`File ${second.name}.bin`, "only in the first").waitFor();
+  await page.getByLabel("Second set").selectOption(String(right.id));
+  await page.getByText("Both sets hold the same modules and files.").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+/** The module of a set that has one. */
+async function moduleOf(setId: number): Promise<number | undefined> {
+  const { modules } = await admin().get<{ modules: { id: number }[] }>(`distributionsets/${setId}`);
+  return modules[0]?.id;
+}
+
+test("what is counted about a set leads to the list that was counted", async () => {
+  const set = await makeSet(admin());
+  const [device] = await makeDevices(admin(), uniqueName("user"), 1);
+  await admin().post(`targets/${device?.controllerId}/assignedDS`, { id: set.id });
+  await openPage(page, login.baseUrl, `/software/sets/${set.id}`);
+  const use = page.getByRole("region", { name: "Use", exact: true });
+  await use.getByRole("link", { name: "1 device", exact: true }).press("Enter");
+  await page
+    .getByRole("grid", { name: "Devices" })
+    .getByText(device?.controllerId ?? "")
+    .first()
+    .waitFor();
+  await page.goBack();
+  await use.getByRole("link", { name: "running 1", exact: true }).press("Enter");
+  await page
+    .getByRole("grid")
+    .getByText(device?.controllerId ?? "")
+    .first()
+    .waitFor();
+
+  const [empty] = await admin().post<{ id: number }[]>("distributionsets", [{ name: uniqueName("empty"), version: "1", type: "os" }]);
+  await openPage(page, login.baseUrl, `/software/sets/${empty?.id}`);
+  await use.getByText("Missing").waitFor();
+  await use.getByText("OS", { exact: true }).last().waitFor();
 });

@@ -56,6 +56,7 @@ const needs: readonly (readonly [page: string, request: RegExp])[] = [
   ["/software/sets/{set}", /\/distributionsets\/{set}$/],
   ["/software/sets/{set}", /\/distributionsets\/{set}\/statistics/],
   ["/software/sets/{set}", /\/distributionsettags\?/],
+  ["/software/compare?a={set}&b={set}", /\/distributionsets\/{set}$/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}$/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}\/artifacts/],
   ["/auto-assign", /\/targetfilters\?/],

@@ -3,7 +3,17 @@ import { ApiError } from "./api/client.ts";
 import { forgetDrafts } from "./api/drafts.ts";
 import { queryClient } from "./api/query-client.ts";
 import { me, signedIn, signInSilently } from "./api/session.ts";
-import { colsSearch, groupSearch, listSearch, loginSearch, monthsSearch, tabListSearch, tabSearch, wizardSearch } from "./search.ts";
+import {
+  colsSearch,
+  compareSearch,
+  groupSearch,
+  listSearch,
+  loginSearch,
+  monthsSearch,
+  tabListSearch,
+  tabSearch,
+  wizardSearch,
+} from "./search.ts";
 import { Lost } from "./shell/lost.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Failure, Skeleton } from "./ui/states.tsx";
@@ -86,6 +96,13 @@ const set = createRoute({
   getParentRoute: () => shell,
   path: "/software/sets/$setId",
   component: lazyRouteComponent(() => import("./software/set.page.tsx"), "SetPage"),
+});
+
+const compare = createRoute({
+  getParentRoute: () => shell,
+  path: "/software/compare",
+  validateSearch: compareSearch,
+  component: lazyRouteComponent(() => import("./software/compare.page.tsx"), "ComparePage"),
 });
 
 const module = createRoute({
@@ -171,6 +188,7 @@ const routeTree = root.addChildren([
     rollout,
     software,
     set,
+    compare,
     module,
     filters,
     filter,

@@ -50,3 +50,10 @@ export const monthsSearch = (given: Given): { from?: string | undefined; to?: st
   from: text(given, "from"),
   to: text(given, "to"),
 });
+
+/** The two sets that are compared, and whether only what differs is shown. */
+export const compareSearch = (given: Given): { a?: string | undefined; b?: string | undefined; only?: string | undefined } => ({
+  a: text(given, "a"),
+  b: text(given, "b"),
+  only: text(given, "only"),
+});

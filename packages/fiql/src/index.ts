@@ -32,6 +32,7 @@ export { type Lookup, lookups } from "./lookups.ts";
 export type { Macros } from "./macros.ts";
 export { orderBy } from "./order-by.ts";
 export { limits, parse } from "./parse.ts";
+export { needsQuotes, print, printArgument, symbolOf } from "./print.ts";
 export { entries, type Links, tagRelation } from "./relations.ts";
 export { groupFields, rolloutFields } from "./rollout-fields.ts";
 export { targetFields } from "./target-fields.ts";

@@ -23,7 +23,8 @@ const named: Readonly<Record<string, Operator>> = {
   ne: "not",
 };
 
-const reserved = new Set(" \t\r\n\"'();,=!~<>");
+/** Characters that end a name or a value that stands without quotes. */
+export const reserved: ReadonlySet<string> = new Set(" \t\r\n\"'();,=!~<>");
 const blank = /\s/;
 
 /** Shows a character in a message; a character that cannot be printed is shown by its number. */

@@ -12,7 +12,7 @@ import { Time } from "../ui/time.tsx";
 import style from "./device.module.css";
 
 const TypeDialog = lazy(() => import("./labels.tsx").then(({ TypeDialog: it }) => ({ default: it })));
-const TagsDialog = lazy(() => import("./labels.tsx").then(({ TagsDialog: it }) => ({ default: it })));
+const DeviceTags = lazy(() => import("./labels.tsx").then(({ DeviceTags: it }) => ({ default: it })));
 
 /** What is known of the device, of which type and tags can be changed here. */
 export function About({ target }: { target: TargetView }) {
@@ -49,7 +49,7 @@ export function About({ target }: { target: TargetView }) {
       </div>
       <Suspense>
         {dialog === "type" && <TypeDialog target={target} close={close} />}
-        {dialog === "tags" && <TagsDialog targetId={target.controllerId} has={tags.data?.map(({ id }) => id) ?? []} close={close} />}
+        {dialog === "tags" && <DeviceTags targetId={target.controllerId} has={tags.data?.map(({ id }) => id) ?? []} close={close} />}
       </Suspense>
     </Card>
   );

@@ -6,8 +6,8 @@ import { invalidate } from "../api/query-client.ts";
 import { TypeChoice } from "../devices/bulk.tsx";
 import { common, device as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
-import { Check } from "../ui/field.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
+import { TagsDialog } from "../ui/tags-dialog.tsx";
 
 interface TypeDialogProps {
   readonly target: TargetView;
@@ -38,46 +38,26 @@ export function TypeDialog({ target: { controllerId: targetId, targetType }, clo
   );
 }
 
-interface TagsDialogProps {
+interface DeviceTagsProps {
   readonly targetId: string;
   /** The tags that it has. */
   readonly has: readonly number[];
   readonly close: () => void;
 }
 
-/** Gives the device tags, and takes them away, each by itself: what another person does to other tags meanwhile stays. */
-export function TagsDialog({ targetId: controllerId, has, close }: TagsDialogProps) {
-  const [edits, setEdits] = useState<Readonly<Record<number, boolean>>>({});
+/** Gives the device tags, and takes them away. */
+export function DeviceTags({ targetId: controllerId, has, close }: DeviceTagsProps) {
   const { data, error, refetch } = useQuery(ask(r.targetTags.list, { query: { limit: 500, sort: "name:ASC" } }));
-  const changed = Object.entries(edits).filter(([id, on]) => on !== has.includes(Number(id)));
-  const run = async () => {
-    try {
-      for (const [targetTagId, on] of changed)
-        await change(on ? r.targetTags.assignOne : r.targetTags.unassignOne, { params: { targetTagId, controllerId } });
-    } finally {
-      await invalidate("targets");
-    }
-  };
   return (
-    <FormDialog
-      open
-      close={close}
+    <TagsDialog
       title={t.tagsTitle}
-      button={t.save}
-      why={changed.length === 0 ? common.nothingChanged : undefined}
-      run={run}
-    >
-      {data === undefined && (error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />)}
-      {data?.content.length === 0 && <p className="muted">{t.tagsNone}</p>}
-      {data?.content.map(({ id, name, description }) => (
-        <Check
-          key={id}
-          label={name}
-          {...(description && { hint: description })}
-          checked={edits[id] ?? has.includes(id)}
-          onChange={(on) => setEdits((old) => ({ ...old, [id]: on }))}
-        />
-      ))}
-    </FormDialog>
+      tags={data?.content}
+      reading={error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />}
+      none={t.tagsNone}
+      has={has}
+      put={(targetTagId, on) => change(on ? r.targetTags.assignOne : r.targetTags.unassignOne, { params: { targetTagId, controllerId } })}
+      after={() => invalidate("targets")}
+      close={close}
+    />
   );
 }

@@ -1,10 +1,10 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "@tanstack/react-router";
-import { Bookmark, ListFilter, X } from "lucide-react";
+import { Bookmark, ListFilter, SlidersHorizontal, X } from "lucide-react";
 import { type FormEvent, lazy, Suspense, useDeferredValue, useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { me } from "../api/session.ts";
-import { filterMenu, filters as t } from "../text/en.ts";
+import { filterBuilder, filterMenu, filters as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Drop } from "../ui/drop.tsx";
 import { complete, completed, queryOf, quoted } from "./complete.ts";
@@ -16,6 +16,7 @@ import { type CountOf, useLiveCount } from "./live-count.ts";
 import { around, problemIn, type QueryProblem } from "./problem.ts";
 import { useItems } from "./values.ts";
 
+const FilterBuilder = lazy(() => import("./filter-builder.tsx").then(({ FilterBuilder: it }) => ({ default: it })));
 const FilterMenu = lazy(() => import("./filter-menu.tsx").then(({ FilterMenu: it }) => ({ default: it })));
 
 interface FilterBoxProps {
@@ -78,6 +79,7 @@ export function FilterBox(props: FilterBoxProps) {
             )}
           </span>
         </form>
+        <Build {...props} query={query} wrong={problemIn(query) !== undefined} />
         <Menu {...props} />
       </div>
       {problem !== undefined && <Problem id={about} of={problem} query={typed} />}
@@ -167,6 +169,30 @@ function Problem({ id, of: { text, at }, query }: { id: string; of: QueryProblem
       )}
       {text}
     </div>
+  );
+}
+
+/** The same filter as conditions in groups. */
+function Build({ fields, countOf, onApply, query, wrong }: FilterBoxProps & { query: string; wrong: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <Button why={wrong ? filterBuilder.mendFirst : undefined} onClick={() => setOpen(true)}>
+        <SlidersHorizontal size={14} aria-hidden />
+        {filterBuilder.open}
+      </Button>
+      <Suspense>
+        {open && (
+          <FilterBuilder
+            query={query}
+            fields={fields}
+            countOf={countOf}
+            apply={(built) => onApply(built === "" ? undefined : built)}
+            close={() => setOpen(false)}
+          />
+        )}
+      </Suspense>
+    </>
   );
 }
 

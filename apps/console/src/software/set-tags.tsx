@@ -3,13 +3,12 @@ import { useState } from "react";
 import { type Asked, ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, software as t } from "../text/en.ts";
+import { states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { FormDialog } from "../ui/confirm.tsx";
-import { Check } from "../ui/field.tsx";
 import { Card } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Tag } from "../ui/status.tsx";
+import { TagsDialog } from "../ui/tags-dialog.tsx";
 import style from "./software.module.css";
 
 /** So many tags are asked for, one by one, whether a set has them: a set does not say which it has. */
@@ -57,6 +56,10 @@ export function SetTags({ setId }: { setId: number }) {
       {t.setTags}
     </Button>
   );
+  const put = (distributionsetTagId: number, on: boolean) =>
+    change(on ? r.distributionSetTags.assignOne : r.distributionSetTags.unassignOne, {
+      params: { distributionsetTagId, distributionsetId: setId },
+    });
   const held = data?.tags.filter(({ id }) => data.has.includes(id)) ?? [];
   return (
     <Card title={t.tags} aside={data && button}>
@@ -68,44 +71,17 @@ export function SetTags({ setId }: { setId: number }) {
         ))}
       </div>
       {data !== undefined && data.total > most && <p className="muted">{t.tagsOfFirst(most)}</p>}
-      {open && data !== undefined && <TagsDialog setId={setId} known={data} close={() => setOpen(false)} />}
-    </Card>
-  );
-}
-
-/** Gives the set tags, and takes them away, each by itself: what another person does to other tags meanwhile stays. */
-function TagsDialog({ setId: distributionsetId, known: { tags, has }, close }: { setId: number; known: Known; close: () => void }) {
-  const [edits, setEdits] = useState<Readonly<Record<number, boolean>>>({});
-  const changed = Object.entries(edits).filter(([id, on]) => on !== has.includes(Number(id)));
-  const run = async () => {
-    try {
-      for (const [distributionsetTagId, on] of changed) {
-        const row = on ? r.distributionSetTags.assignOne : r.distributionSetTags.unassignOne;
-        await change(row, { params: { distributionsetTagId, distributionsetId } });
-      }
-    } finally {
-      await invalidate("distributionSetTags", "distributionSets");
-    }
-  };
-  return (
-    <FormDialog
-      open
-      close={close}
-      title={t.tagsTitle}
-      button={common.save}
-      why={changed.length === 0 ? common.nothingChanged : undefined}
-      run={run}
-    >
-      {tags.length === 0 && <p className="muted">{t.tagsNone}</p>}
-      {tags.map(({ id, name, description }) => (
-        <Check
-          key={id}
-          label={name}
-          {...(description && { hint: description })}
-          checked={edits[id] ?? has.includes(id)}
-          onChange={(on) => setEdits((old) => ({ ...old, [id]: on }))}
+      {open && data !== undefined && (
+        <TagsDialog
+          title={t.tagsTitle}
+          tags={data.tags}
+          none={t.tagsNone}
+          has={data.has}
+          put={put}
+          after={() => invalidate("distributionSetTags", "distributionSets")}
+          close={() => setOpen(false)}
         />
-      ))}
-    </FormDialog>
+      )}
+    </Card>
   );
 }

@@ -8,17 +8,17 @@ import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
 import { NewRollout } from "../rollout/new-rollout.tsx";
-import { commands, dialogs, states, software as t } from "../text/en.ts";
-import { Button } from "../ui/button.tsx";
+import { commands, comparison, dialogs, states, software as t } from "../text/en.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
-import { Card, Facts, Page } from "../ui/page.tsx";
+import { Card, Page } from "../ui/page.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
-import { Time } from "../ui/time.tsx";
 import { EditSet } from "./edit-software.tsx";
 import { SetMetadata } from "./metadata.tsx";
 import { SetTags } from "./set-tags.tsx";
 import { SoftwareState } from "./state.tsx";
+import { SetUse } from "./use.tsx";
 
 const route = getRouteApi("/in/software/sets/$setId");
 
@@ -56,34 +56,11 @@ export function SetPage() {
           <SetMetadata setId={data.id} />
         </div>
         <div className={device["stack"]}>
-          <Use set={data} />
+          <SetUse set={data} />
           <SetTags setId={data.id} />
         </div>
       </div>
     </Page>
-  );
-}
-
-/** What it is, with its rollouts and updates by status. */
-function Use({ set }: { set: DistributionSetView }) {
-  const { data, error, refetch } = useQuery(ask(r.distributionSets.statistics, { params: { distributionSetId: set.id } }));
-  const written = (counts: Readonly<Record<string, number>> | undefined) =>
-    Object.entries(counts ?? {})
-      .map(([name, number]) => `${name.toLowerCase()} ${number}`)
-      .join(", ");
-  return (
-    <Card title={t.use}>
-      <Facts
-        of={[
-          [t.type, set.typeName ?? set.type],
-          [t.requiredStep, set.requiredMigrationStep ? t.yes : undefined],
-          [t.columns.changed, <Time key="at" at={set.lastModifiedAt} />],
-          [t.rollouts, written(data?.rollouts)],
-          [t.actions, written(data?.actions)],
-        ]}
-      />
-      {data === undefined && (error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={() => void refetch()} />)}
-    </Card>
   );
 }
 
@@ -113,6 +90,9 @@ function Actions({ set }: { set: DistributionSetView }) {
           {t.rollOut}
         </NewRollout>
       )}
+      <Link to="/software/compare" search={{ a: String(set.id) }} className={buttonClass()}>
+        {comparison.open}
+      </Link>
       <EditSet setId={set.id} />
       {set.valid && (
         <Confirm

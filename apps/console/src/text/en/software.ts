@@ -2,6 +2,7 @@ import { count, plural } from "../../ui/format.ts";
 
 export const sets = {
   find: "Find a set",
+  findFor: (label: string) => `Find: ${label}`,
   set: "Distribution set",
   choose: "Choose a set",
   incomplete: "incomplete",
@@ -57,7 +58,12 @@ export const software = {
   noModules: "No modules",
   noModulesText: "Put at least one module into the set.",
   use: "Use",
-  useText: (installed: number, assigned: number) => `${count(installed)} have it installed, ${count(assigned)} have it assigned`,
+  installed: "Installed on",
+  assigned: "Assigned to",
+  devices: (number: number) => plural(number, "device", "devices"),
+  missing: "Missing",
+  missingFiles: "a file of a module",
+  none: "none",
   actions: "Updates",
   rollouts: "Rollouts",
   delete: "Delete",
@@ -79,6 +85,28 @@ export const software = {
   deleteFile: (name: string) => `Delete the file ${name}?`,
   added: "Added",
   lockedFiles: "The module is in use: its files no longer change.",
+};
+
+export const comparison = {
+  open: "Compare",
+  title: "Compare two sets",
+  text: "What is in one set and not in the other: modules, versions, and the sizes and hashes of their files.",
+  first: "First set",
+  second: "Second set",
+  choose: "Choose two sets.",
+  chooseText: "What differs between them is then listed here.",
+  swap: "Swap",
+  onlyDifferences: "Only what differs",
+  part: "Part",
+  difference: "Difference",
+  same: "same",
+  changed: "changed",
+  onlyFirst: "only in the first",
+  onlySecond: "only in the second",
+  identical: "Both sets hold the same modules and files.",
+  state: "State",
+  file: (name: string) => `File ${name}`,
+  noFiles: "no files",
 };
 
 export const softwareNotes = {
