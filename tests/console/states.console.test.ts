@@ -55,7 +55,7 @@ const needs: readonly (readonly [page: string, request: RegExp])[] = [
   ["/software?tab=modules", /\/softwaremodules\?/],
   ["/software/sets/{set}", /\/distributionsets\/{set}$/],
   ["/software/sets/{set}", /\/distributionsets\/{set}\/statistics/],
-  ["/software/sets/{set}", /\/distributionsettags\?/],
+  ["/software/sets/{set}", /\/distributionsets\/{set}\/tags/],
   ["/software/compare?a={set}&b={set}", /\/distributionsets\/{set}$/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}$/],
   ["/software/modules/{module}", /\/softwaremodules\/{module}\/artifacts/],

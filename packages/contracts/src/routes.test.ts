@@ -15,7 +15,7 @@ const expectedIds = {
     "softwareModules.listMetadata softwareModules.createMetadata softwareModules.getMetadata softwareModules.updateMetadata",
     "softwareModules.deleteMetadata distributionSets.listMetadata distributionSets.createMetadata distributionSets.getMetadata",
     "distributionSets.updateMetadata distributionSets.deleteMetadata distributionSets.removeModule distributionSets.statistics",
-    "distributionSets.invalidationPreview",
+    "distributionSets.invalidationPreview distributionSets.tags",
     "distributionSets.rolloutStatistics distributionSets.actionStatistics distributionSets.autoAssignmentStatistics",
     "targetTypes.list targetTypes.create targetTypes.get targetTypes.update targetTypes.delete",
     "targetTypes.listCompatible targetTypes.addCompatible targetTypes.removeCompatible targets.setType targets.removeType",

@@ -8,7 +8,7 @@ import { artifacts } from "./management/artifacts.contract.ts";
 import { audits } from "./management/audit.contract.ts";
 import { autoAssignments, autoAssignmentsOfSet } from "./management/auto-assignments.contract.ts";
 import { autoConfirm } from "./management/auto-confirm.contract.ts";
-import { distributionSetTags } from "./management/distribution-set-tags.contract.ts";
+import { distributionSetTags, tagsOfSet } from "./management/distribution-set-tags.contract.ts";
 import { distributionSetTypes } from "./management/distribution-set-types.contract.ts";
 import { distributionSets } from "./management/distribution-sets.contract.ts";
 import { events } from "./management/events.contract.ts";
@@ -62,6 +62,7 @@ export const routeTable = {
   distributionSets: {
     ...distributionSets,
     ...setMetadata,
+    ...tagsOfSet,
     ...setStatistics,
     ...setInvalidationPreviews,
     ...filtersOfSet,

@@ -256,6 +256,17 @@ describe.each(dialects)("distribution set tags, %s", (dialect) => {
     );
   });
 
+  it("management 4.9 the tags of a set are a plain array by name", async () => {
+    const [late, early] = [await tags.setTag({ name: unique("b") }), await tags.setTag({ name: unique("a") })];
+    const set = await build.set();
+    const params = { distributionSetId: set.id };
+    expect((await call<DistributionSetTagView[]>(r.distributionSets.tags, dialect, { params })).json).toEqual([]);
+    for (const { id } of [late, early]) await call(r.distributionSetTags.assign, dialect, { ...of(id), body: [set.id] });
+    const { json } = await call<DistributionSetTagView[]>(r.distributionSets.tags, dialect, { params });
+    expect(json.map(({ name }) => name)).toEqual([early.name, late.name]);
+    await refused(r.distributionSets.tags, dialect, { params: { distributionSetId: 9_999_999 } }, notFound);
+  });
+
   it("management 4.9 soft-deleted sets are listed without a query only", async () => {
     const { id } = await tags.setTag();
     const { set, moduleId } = await build.setWithArtifact();

@@ -62,6 +62,10 @@ export function tagRequests(dialect: Dialect, fixture: { controllerId: string; s
       await withTarget();
       return { params: { targetId: controllerId } };
     },
+    "distributionSets.tags": async () => {
+      await withSet();
+      return { params: { distributionSetId: distributionsetId } };
+    },
     "distributionSetTags.list": async () => {
       await tags.setTag();
       return list;

@@ -45,7 +45,11 @@ export function ComparePage() {
         </Link>
       }
       {...(a !== "" && {
-        api: { row: r.distributionSets.get, params: { distributionSetId: a }, command: commands.of("set", "get", a) },
+        api: {
+          row: r.distributionSets.get,
+          params: { distributionSetId: a },
+          command: commands.of("set", "compare", ...[a, b].filter((id) => id !== "")),
+        },
       })}
       actions={<Button onClick={() => choose({ a: b, b: a })}>{t.swap}</Button>}
     >

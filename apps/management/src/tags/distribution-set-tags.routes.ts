@@ -1,4 +1,4 @@
-import { distributionSetTags, page } from "@harrier/contracts";
+import { distributionSetTags, page, routeTable } from "@harrier/contracts";
 import { entityNotFound } from "@harrier/errors";
 import { setFields, sortFields, tagFields } from "@harrier/fiql";
 import { readPage } from "@harrier/query";
@@ -8,7 +8,7 @@ import { getSets } from "../distribution-sets/distribution-sets.ts";
 import type { SetRow } from "../rows/set.ts";
 import { distributionSetTagJson } from "./tag.json.ts";
 import { setsOfTag } from "./tagged-sets.sql.ts";
-import { changeTagOfSets, toggleTagOfSets } from "./tagged-sets.ts";
+import { changeTagOfSets, listTagsOfSet, toggleTagOfSets } from "./tagged-sets.ts";
 import { type TagRow, tagList } from "./tags.sql.ts";
 import { changeTag, createTags, getTag, removeTag, type TagDeps } from "./tags.ts";
 
@@ -66,6 +66,11 @@ export function mountDistributionSetTags(mount: Mount, deps: Deps): void {
         found,
       ),
     };
+  });
+
+  mount(routeTable.distributionSets.tags, async (ctx) => {
+    const rows = await listTagsOfSet(deps, { tenantId: ctx.tenantId, setId: ctx.params.distributionSetId });
+    return { body: rows.map((row) => distributionSetTagJson(ctx, row, false)) };
   });
 
   // This route stands before those of one set, because their id would match its name.

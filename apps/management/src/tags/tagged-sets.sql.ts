@@ -1,6 +1,7 @@
 import { statement } from "@harrier/db";
-import type { PageSource } from "@harrier/query";
+import { type PageSource, selectList } from "@harrier/query";
 import { setColumns, setJoins } from "../rows/set.ts";
+import { type TagRow, tagColumns } from "./tags.sql.ts";
 
 /** Lists the sets that have a tag; with a query soft-deleted ones are left out (contract management.md §4.9). `known` says that the tag exists. */
 export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean): PageSource => ({
@@ -12,6 +13,17 @@ export const setsOfTag = (tenantId: number, tagId: number, withDeleted: boolean)
   values: [tenantId, tagId],
   known: "exists (select from distribution_set_tags o where o.tenant_id = $1 and o.id = $2)",
 });
+
+/** Lists the tags of a set; one without tags gives one row with no tag, an unknown one none. */
+export const tagsOfSet = statement<[tenantId: number, setId: number], TagRow | { id: null }>(
+  "management.tags_of_set",
+  `select ${selectList(tagColumns)}
+     from distribution_sets s
+     left join (distribution_set_tag_links l join distribution_set_tags t on t.tenant_id = l.tenant_id and t.id = l.tag_id)
+       on l.tenant_id = s.tenant_id and l.set_id = s.id
+    where s.tenant_id = $1 and s.id = $2
+    order by t.name, t.id`,
+);
 
 /** Returns those of some sets that exist, and whether each has the tag. */
 export const setsWithTag = statement<[tenantId: number, tagId: number, setIds: readonly number[]], { id: number; tagged: boolean }>(

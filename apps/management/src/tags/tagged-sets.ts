@@ -1,6 +1,14 @@
 import { type Database, run, runOne } from "@harrier/db";
 import { entityNotFound } from "@harrier/errors";
-import { setsWithTag, tagSets, untagSets } from "./tagged-sets.sql.ts";
+import { setsWithTag, tagSets, tagsOfSet, untagSets } from "./tagged-sets.sql.ts";
+import type { TagRow } from "./tags.sql.ts";
+
+/** Lists the tags of a set by name (contract management.md §4.9). */
+export async function listTagsOfSet(deps: { db: Database }, { tenantId, setId }: { tenantId: number; setId: number }): Promise<TagRow[]> {
+  const rows = await run(deps.db.pool, tagsOfSet, [tenantId, setId]);
+  if (rows.length === 0) throw entityNotFound("DistributionSet", setId);
+  return rows.filter((row) => row.id !== null);
+}
 
 /** Gives a tag to sets or takes it from them, all or none (contract management.md §4.9); it can be repeated. */
 export async function changeTagOfSets(

@@ -5,7 +5,7 @@ import { idOf } from "../resolve.ts";
 import { r } from "../routes.ts";
 import { type Entity, type Member, noun, verbsOf } from "./entity.ts";
 import { metadataVerb } from "./metadata.ts";
-import { pagesVerb } from "./reads.ts";
+import { pagesVerb, rowsVerb } from "./reads.ts";
 import { compareVerb } from "./set-compare.ts";
 import {
   described,
@@ -93,6 +93,13 @@ const ofSet = { of: setEntity };
 const sets = noun(["set", "sets", "ds", "distributionset", "distributionsets"], "Distribution sets: modules that are installed together", [
   ...verbsOf(setEntity),
   metadataVerb(setEntity, r.distributionSets),
+  rowsVerb({
+    ...ofSet,
+    name: "tags",
+    summary: "List the tags of a set",
+    row: r.distributionSets.tags,
+    columns: columnsOf("id", "name", "colour"),
+  }),
   pagesVerb({
     ...ofSet,
     name: "autoassigns",

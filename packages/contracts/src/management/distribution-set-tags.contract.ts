@@ -144,3 +144,18 @@ export const distributionSetTags = routesOf("distributionSetTags", common, {
     summary: "Take a tag from a distribution set",
   },
 });
+
+/** The tags of one distribution set (ADR 54), as `targets.tags` are those of a target. */
+export const tagsOfSet = routesOf("distributionSets", common, {
+  tags: {
+    method: "GET",
+    path: "/distributionsets/:distributionSetId/tags",
+    params: z.object({ distributionSetId: pathId }),
+    success: ok,
+    response: z.array(distributionSetTagView),
+    permission: ["READ_REPOSITORY"],
+    errors: ["entityNotFound"],
+    summary: "List the tags of a distribution set",
+    source: "contract management.md §4.9",
+  },
+});

@@ -1,4 +1,4 @@
-import { count, plural } from "../../ui/format.ts";
+import { plural } from "../../ui/format.ts";
 
 export const sets = {
   find: "Find a set",
@@ -26,7 +26,6 @@ export const software = {
   tagsTitle: "Tags of the set",
   noTags: "It has no tag.",
   tagsNone: "There are no tags yet: they are made in the settings.",
-  tagsOfFirst: (most: number) => `There are more than ${count(most)} tags: only the first of them are shown here.`,
   setsEmpty: "No distribution sets yet",
   setsEmptyText: "A distribution set is what a device installs at once: one or more modules in fixed versions.",
   modulesEmpty: "No modules yet",
