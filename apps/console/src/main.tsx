@@ -20,6 +20,9 @@ whenSignedOut(() => {
   void router.navigate({ to: "/login", search: { to: href } });
 });
 
+// The code of the page comes while the shell asks who has signed in.
+for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void router.loadRouteChunk(route);
+
 const root = document.getElementById("root");
 if (root !== null) {
   createRoot(root).render(

@@ -43,6 +43,9 @@ const deltasAtOnce = 10_000;
 /** Maintenance starts with the process, and the process does not wait for it at its end: the next round of any replica does what was cut off. */
 const maintenance = { runs: "every replica", later: true, steady: true, stopLimitMs: 0 } as const;
 
+/** These jobs read views of other services, and begin when those are there. */
+const overViews = { ...maintenance, group: "views" } as const;
+
 /**
  * All background jobs of controller. The feed ends before the gRPC server, because its streams last as long as it does; settings and last polls
  * end after them.
@@ -100,12 +103,12 @@ export const jobs = {
     ...maintenance,
     does: "Counts what the next 1,000 targets use of their quotas.",
     everyMs: 1_000,
-    restMs: 5_000,
+    restMs: 15_000,
     work: async ({ background }) => ((await runOne(background.pool, walkTargetUsage, [usageTargets]))?.scanned === 0 ? false : undefined),
     failure: "what targets use could not be looked at",
   }),
   "action-cleanup": every<Pick<Deps, "cleanup">>({
-    ...maintenance,
+    ...overViews,
     does: "Removes expired closed actions, 2,000 at a time.",
     runs: "lease",
     everyMs: 1_000,
@@ -113,7 +116,7 @@ export const jobs = {
     failure: "expired actions could not be cleaned up",
   }),
   "watched-actions": every<Pick<Deps, "settle">>({
-    ...maintenance,
+    ...overViews,
     does: "Settles watched actions whose time is over, 2,000 at a time: proven, failed, silent, given up, or tried again.",
     runs: "lease",
     everyMs: 1_000,
@@ -122,7 +125,7 @@ export const jobs = {
     failure: "watched actions could not be settled",
   }),
   insights: every<OnDatabase>({
-    ...maintenance,
+    ...overViews,
     does: "Adds events up to monthly counts and failures of rollouts, and counts the next 20,000 targets of the fleets that are due.",
     everyMs: 2_000,
     restMs: 8_000,

@@ -131,6 +131,7 @@ export async function startController(config: ControllerConfig, log: Log): Promi
   await backend.whenReadable(async () => {
     readable = true;
     void jobs.group("settings").start();
+    backend.runUntilDrained(jobs.group("views"));
     await jobs.group("feed").start();
   });
   await backend.listen();

@@ -27,7 +27,7 @@ export const jobs = {
     runs: "every replica",
     everyMs: 500,
     // while nobody asks anything and all have long been ready
-    restMs: 5_000,
+    restMs: 10_000,
     steady: true,
     work: ({ upstreams, attention }) => (upstreams.check() && attention.rests ? false : undefined),
     failure: "replicas could not be asked for their readiness",

@@ -97,7 +97,7 @@ export const jobs = {
     does: "Counts the next metadata of targets, for what they use of their quota.",
     runs: "every replica",
     everyMs: 1_000,
-    restMs: 5_000,
+    restMs: 15_000,
     work: async ({ background }) =>
       (await runOne(background.pool, walkTargetMetadata, [metadataEntries]))?.scanned === 0 ? false : undefined,
     failure: "what targets use of their metadata could not be looked at",
