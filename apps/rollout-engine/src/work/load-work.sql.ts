@@ -58,7 +58,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
                             'migrationStep', r.migration_step) as set,
           r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow", r.safety,
           (select coalesce(json_agg(json_build_object(
-                    'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
+                    'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'allStarted', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
                     'errorExpression', g.error_expression, 'confirmationRequired', g.confirmation_required,
                     'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor, 'dynamic', g.dynamic,
