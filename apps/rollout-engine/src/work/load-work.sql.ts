@@ -46,7 +46,7 @@ const groupQuota = "ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT";
 
 /** Reads a rollout, its groups and their progress in one snapshot, because they are evaluated together. */
 export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
-  "work.load",
+  "rollout_engine.load_work",
   `select r.tenant_id as "tenantId", t.name as tenant, t.status = 'active' as "tenantActive", r.id as "rolloutId", r.name, r.status,
           floor(extract(epoch from r.start_at) * 1000)::bigint as "startAt",
           r.epoch, r.fenced_epoch as "fencedEpoch", r.dynamic,
