@@ -3,17 +3,15 @@
 // 2. It builds when a source has changed since the last build (start, demo, simulate, oidc, bench).
 // 3. It hands over: to our own programs directly on Node 24 from the lockfile, to anything else by `pnpm run`.
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { built, installed, isUpToDate, members, sha256, sourcesHash } from "./sources.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
 const bin = join(modules, ".bin");
 const node = join(bin, "node"); // Node 24
-const installed = join(modules, ".installed-lock");
-const built = join(modules, ".built-sources");
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 const underNpm = process.env.npm_lifecycle_event !== undefined;
 
@@ -72,9 +70,6 @@ async function step(command, args, options) {
   if (code !== 0) process.exit(code);
 }
 
-const sha256 = (parts) => parts.reduce((hash, part) => hash.update(part), createHash("sha256")).digest("hex");
-const isUpToDate = (file, value) => existsSync(file) && readFileSync(file, "utf8") === value;
-
 async function install() {
   const lock = sha256([readFileSync(join(root, "pnpm-lock.yaml"))]);
   if (isUpToDate(installed, lock)) return;
@@ -83,32 +78,6 @@ async function install() {
   const pinned = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).packageManager; // pnpm@x.y.z
   await step("npx", ["--yes", pinned, "install", "--frozen-lockfile"], { env: { CI: "true" } });
   writeFileSync(installed, lock);
-}
-
-function filesIn(dir) {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(dir, entry.name);
-    return entry.isDirectory() ? filesIn(path) : [path];
-  });
-}
-
-const members = () =>
-  ["apps", "packages"].flatMap((group) =>
-    readdirSync(join(root, group))
-      .map((name) => join(root, group, name))
-      .filter((dir) => existsSync(join(dir, "src"))),
-  );
-
-/** Hashes the content of all compiled files: for 300 small files it takes some 20 ms, where asking turbo takes a second. */
-function sourcesHash() {
-  const files = [join(root, "tsconfig.base.json"), installed];
-  for (const dir of members()) files.push(join(dir, "package.json"), join(dir, "tsconfig.json"), ...filesIn(join(dir, "src")));
-  return sha256(
-    files
-      .filter((file) => !file.endsWith(".test.ts"))
-      .sort()
-      .flatMap((file) => [file.slice(root.length), readFileSync(file)]),
-  );
 }
 
 async function build({ always = false } = {}) {

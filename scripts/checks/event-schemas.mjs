@@ -7,6 +7,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { eventSchemaOf, eventsOfTopic } from "../../packages/contracts/dist/index.js";
 import { printJson } from "../print-json.mjs";
 import { breaksOf } from "../schema-breaks.mjs";
+import { requireFreshBuild } from "../sources.mjs";
 
 const fileOf = (topic) => new URL(`../../docs/api/events/${topic}.json`, import.meta.url);
 function git(...args) {
@@ -23,6 +24,7 @@ function git(...args) {
 const release = git("describe", "--tags", "--match", "v*", "--abbrev=0");
 const formerly = (topic) => ["HEAD", release].map((ref) => ref && git("show", `${ref}:docs/api/events/${topic}.json`));
 const write = process.argv.includes("--write");
+if (write) requireFreshBuild();
 const wrong = [];
 for (const topic of Object.keys(eventsOfTopic)) {
   const schema = JSON.parse(JSON.stringify(eventSchemaOf(topic)));

@@ -1,10 +1,13 @@
 // Compares the table of background jobs in docs/operations.md with the lists of the services (apps/*/src/jobs.ts) and fails on a difference;
 // with --write it writes the table.
 import { readFile, writeFile } from "node:fs/promises";
+import { requireFreshBuild } from "../sources.mjs";
 
 const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];
 const [begin, end] = ["<!-- jobs: written by scripts/checks/jobs.mjs -->", "<!-- end of jobs -->"];
 const file = new URL("../../docs/operations.md", import.meta.url);
+const write = process.argv.includes("--write");
+if (write) requireFreshBuild();
 
 const units = [
   [3_600_000, "h"],
@@ -42,7 +45,7 @@ const [from, to] = [text.indexOf(begin), text.indexOf(end)];
 if (from < 0 || to < from) problems.push(`docs/operations.md: the lines "${begin}" and "${end}" are missing`);
 else {
   const wanted = `${text.slice(0, from)}${begin}\n\n${table}\n\n${text.slice(to)}`;
-  if (wanted !== text && process.argv.includes("--write")) await writeFile(file, wanted);
+  if (wanted !== text && write) await writeFile(file, wanted);
   else if (wanted !== text)
     problems.push("docs/operations.md: the table of background jobs is out of date: node scripts/checks/jobs.mjs --write");
 }

@@ -3,9 +3,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { openApiDocument, openApiDocuments, operationsOf, readExamples } from "../../packages/contracts/dist/index.js";
 import { printJson } from "../print-json.mjs";
+import { requireFreshBuild } from "../sources.mjs";
 
 const fileOf = (name) => new URL(`../../docs/api/openapi-${name}.json`, import.meta.url);
 const write = process.argv.includes("--write");
+if (write) requireFreshBuild();
 
 const wrong = [];
 const examples = readExamples();

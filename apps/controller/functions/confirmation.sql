@@ -1,5 +1,5 @@
 -- These functions record confirmations of actions by the device or in its place (contract device.md §5.3-§5.5, §7.5). The text between "generated"
--- marks comes from src/domain by scripts/checks/report-function.mjs --write: do not edit it here.
+-- marks comes from src/domain by scripts/checks/sql-functions.mjs --write: do not edit it here.
 
 -- Returns the message about an action that auto-confirmation has confirmed (device §5.5), trailing blanks included.
 create or replace function auto_confirmation_message(p_initiator text, p_created_by text, p_remark text) returns text

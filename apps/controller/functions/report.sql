@@ -1,5 +1,5 @@
 -- This is the state machine of reports (contract device.md §7). The text between "generated" marks comes from src/domain by
--- scripts/checks/report-function.mjs --write: do not edit it here.
+-- scripts/checks/sql-functions.mjs --write: do not edit it here.
 
 -- generated: report
 create or replace function report(

@@ -1,5 +1,5 @@
 -- These functions retrieve an action, also once the last of its maintenance windows has passed (contract device.md §3.1.4, §3.5). The text between
--- "generated" marks comes from src/domain by scripts/checks/report-function.mjs --write: do not edit it here.
+-- "generated" marks comes from src/domain by scripts/checks/sql-functions.mjs --write: do not edit it here.
 
 -- Asks the device to cancel such an action, and returns the status in which it is shown. It is part of a poll, so it waits for no lock: the holder of
 -- the lock is changing this target right now, and the next poll does what is left undone here.

@@ -1,5 +1,5 @@
 -- What becomes of watched actions (contract beyond.md §1.3, §2). The text between "generated" marks comes from src/domain by
--- scripts/checks/report-function.mjs --write: do not edit it here.
+-- scripts/checks/sql-functions.mjs --write: do not edit it here.
 
 -- Returns the set of the target's update that is claimed and not proven yet, if there is one beside this action; its target's state goes on as if it were open.
 create or replace function proving_set(p_tenant int, p_target int, p_but bigint) returns bigint

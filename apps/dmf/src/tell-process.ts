@@ -14,7 +14,7 @@ export function tellProcess(
   jobs: () => JobState[],
 ): NodeStatus {
   return {
-    note: () => controller.noteProcess({ ...node, leaves: false, jobs: jobs() }, call()),
+    record: () => controller.noteProcess({ ...node, leaves: false, jobs: jobs() }, call()),
     leave: () => controller.noteProcess({ ...node, leaves: true, jobs: [] }, call()),
   };
 }

@@ -46,7 +46,6 @@ import { ConnectionLimits } from "./listen/connection-limits.ts";
 import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
-import { countDeniedRequests, keyUses, sessionUses, tellNode } from "./reports.ts";
 import { Attention } from "./routing/attention.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
@@ -56,6 +55,7 @@ import { sendRefusal } from "./routing/refusal.ts";
 import { createRequestLog } from "./routing/request-log.ts";
 import { createRouteIndex } from "./routing/route-index.ts";
 import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
+import { countDeniedRequests, keyUses, sessionUses, tellNode } from "./tell-management.ts";
 
 /** It is a little more than the budgets: the service answers its own deadline first, with its own error. */
 const deviceIdleMs = 6_000;

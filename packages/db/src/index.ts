@@ -15,7 +15,7 @@ export { duplicateOf } from "./duplicate.ts";
 export { checkBeingDeleted, eraseSliceMs, eraseTenantRows } from "./erase-tenant.ts";
 export { IdBlocks } from "./id-blocks.ts";
 export { type LeadershipOptions, withLeadership } from "./leadership.ts";
-export { createNodeStatus, forgetNode, type NodeNote, noteGuest, noteNode } from "./node-status.sql.ts";
+export { createNodeStatus, forgetNode, type NodeRecord, recordGuest, recordNode } from "./node-status.sql.ts";
 export { ensurePartitions, type PartitionedTable } from "./partitions.ts";
 export { apart, countRoundTrips, type RequestScope, type StatementLimiter, untilAborted } from "./request-scope.ts";
 export { applyFunctions, applyViews, checkNeeds, migrate, migrateDatabase, prepareSchema, type ServiceSchema } from "./schema/index.ts";

@@ -1,7 +1,7 @@
 import { type Queryable, run, statement } from "./statement.ts";
 
 /** A process of an installation and what its jobs last did. Times are epoch ms. */
-export interface NodeNote {
+export interface NodeRecord {
   readonly id: string;
   readonly service: string;
   readonly host: string;
@@ -14,7 +14,7 @@ export interface NodeNote {
 }
 
 /** Processes that have died are shown for an hour, in which somebody can wonder where they went. */
-const note = statement<
+const record = statement<
   [
     id: string,
     service: string,
@@ -27,7 +27,7 @@ const note = statement<
   ],
   never
 >(
-  "db.note_node",
+  "db.record_node",
   `with gone as (delete from nodes where seen_at < now() - interval '1 hour' and id <> $1)
    insert into nodes (id, service, host, version, started_at, seen_at, migration, outbox_waiting_since, jobs)
    values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000), now(),
@@ -42,9 +42,9 @@ const leave = statement<[id: string], never>("db.forget_node", "delete from node
  * Records in the table `nodes` of the caller's schema that a process is there, in one round trip. `ownSchema` says that the process works on this
  * schema, so that the newest migration of the schema is recorded with it.
  */
-export async function noteNode(db: Queryable, node: NodeNote, { ownSchema }: { ownSchema: boolean }): Promise<void> {
+export async function recordNode(db: Queryable, node: NodeRecord, { ownSchema }: { ownSchema: boolean }): Promise<void> {
   const { id, service, host, version, startedAt, outboxWaitingSince, jobs } = node;
-  await run(db, note, [id, service, host, version, startedAt, ownSchema, outboxWaitingSince ?? null, JSON.stringify(jobs)]);
+  await run(db, record, [id, service, host, version, startedAt, ownSchema, outboxWaitingSince ?? null, JSON.stringify(jobs)]);
 }
 
 /** Forgets a process that ends in order, in one round trip. */
@@ -53,7 +53,7 @@ export async function forgetNode(db: Queryable, id: string): Promise<void> {
 }
 
 /** What a process without a schema says of itself, by gRPC. */
-export interface GuestNote extends Omit<NodeNote, "service" | "outboxWaitingSince" | "jobs"> {
+export interface GuestRecord extends Omit<NodeRecord, "service" | "outboxWaitingSince" | "jobs"> {
   /** It ends in order. */
   readonly leaves: boolean;
   readonly jobs: readonly GuestJob[];
@@ -72,18 +72,18 @@ interface GuestJob {
 const maxGuestJobs = 100;
 
 /** Records that a process of a service without a schema is there, or forgets one that ends in order (contract console.md, M24). */
-export async function noteGuest(db: Queryable, service: string, { leaves, jobs, ...node }: GuestNote): Promise<void> {
+export async function recordGuest(db: Queryable, service: string, { leaves, jobs, ...node }: GuestRecord): Promise<void> {
   if (leaves) return forgetNode(db, node.id);
   // a message has members beside these, which say which of the optional ones are there
   const states = jobs.slice(0, maxGuestJobs).map(({ name, lastRunAt, failures, lastError, lastErrorAt, backlog }) => {
     return { name, lastRunAt, failures, lastError, lastErrorAt, backlog };
   });
-  await noteNode(db, { ...node, service, jobs: states }, { ownSchema: false });
+  await recordNode(db, { ...node, service, jobs: states }, { ownSchema: false });
 }
 
 interface NodeStatusOptions {
   readonly db: Queryable;
-  readonly node: Pick<NodeNote, "id" | "host" | "version" | "startedAt">;
+  readonly node: Pick<NodeRecord, "id" | "host" | "version" | "startedAt">;
   readonly service: string;
   /** What the jobs of this process last did. */
   readonly jobs: () => readonly object[];
@@ -92,11 +92,11 @@ interface NodeStatusOptions {
 }
 
 /** Makes what a service with a schema gives to its job `node-status`. */
-export function createNodeStatus(options: NodeStatusOptions): { note(): Promise<void>; leave(): Promise<void> } {
+export function createNodeStatus(options: NodeStatusOptions): { record(): Promise<void>; leave(): Promise<void> } {
   const { db, node, service, jobs, outboxWaitingSince } = options;
   return {
-    note: async () =>
-      noteNode(db, { ...node, service, jobs: jobs(), outboxWaitingSince: await outboxWaitingSince?.() }, { ownSchema: true }),
+    record: async () =>
+      recordNode(db, { ...node, service, jobs: jobs(), outboxWaitingSince: await outboxWaitingSince?.() }, { ownSchema: true }),
     leave: () => forgetNode(db, node.id),
   };
 }

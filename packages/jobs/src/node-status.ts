@@ -2,7 +2,7 @@ import { every } from "./job.ts";
 
 /** Tells the installation that this process is there and how its jobs are. */
 export interface NodeStatus {
-  note(): Promise<unknown>;
+  record(): Promise<unknown>;
   /** The process ends in order: it is no longer part of the installation. */
   leave(): Promise<unknown>;
 }
@@ -19,7 +19,7 @@ export const nodeStatusJob = every<{ readonly nodeStatus: NodeStatus }>({
   retryMs: 1_000,
   graceMs: 60_000,
   lastRound: true,
-  work: async ({ nodeStatus }, signal) => void (await (signal.aborted ? nodeStatus.leave() : nodeStatus.note())),
+  work: async ({ nodeStatus }, signal) => void (await (signal.aborted ? nodeStatus.leave() : nodeStatus.record())),
   failure: "the state of this process could not be recorded",
   recovered: "the state of this process is recorded again",
 });

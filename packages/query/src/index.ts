@@ -17,5 +17,5 @@ export { nextStatement, type PageSource, pageStatement } from "./page.sql.ts";
 export { type IfMatch, isRevision, requireRevision, unmatched } from "./precondition.ts";
 export { inScope, isInScope, reachesOnly, type Scope, type Scoped, scopeOf } from "./scope.ts";
 export { type TargetExtras, targetJson, updateStatusName } from "./target.json.ts";
-export { type TargetRow, targetColumns, targetJoins } from "./target.ts";
+export { type TargetRow, targetColumns, targetJoins } from "./target-columns.ts";
 export { targetLists } from "./target-lists.ts";

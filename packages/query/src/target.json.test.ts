@@ -1,7 +1,7 @@
 import { targetView } from "@harrier/contracts";
 import { expect, test } from "vitest";
 import { hostOf, targetJson } from "./target.json.ts";
-import type { TargetRow } from "./target.ts";
+import type { TargetRow } from "./target-columns.ts";
 
 const row: TargetRow = {
   controllerId: "dev/ä",

@@ -1,6 +1,6 @@
 import { pollLimits, type TargetView, updateStatusNames } from "@harrier/contracts";
 import { auditOf, encoded, optional, type View } from "./json.ts";
-import type { TargetRow } from "./target.ts";
+import type { TargetRow } from "./target-columns.ts";
 
 export interface TargetExtras {
   now: number;

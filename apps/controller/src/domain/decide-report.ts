@@ -42,7 +42,7 @@ export interface TargetState {
   requestAttributes: boolean;
 }
 
-/** Everything that a decision may depend on. */
+/** Everything that a decision may depend on where no action of the target has a safety policy. */
 export interface Situation {
   action: ActionState;
   target: TargetState;
@@ -77,7 +77,12 @@ export type Decision =
       moved: { from: Bucket; to: Bucket } | null;
     };
 
-/** The state machine (contract device.md §7) as one pure function. The SQL function `report` gives the same answers, which is tested cell by cell. */
+/**
+ * The state machine (contract device.md §7) as one pure function. Where no action of the target has a safety policy, the SQL function `report`
+ * gives the same answers, which is tested cell by cell. For an action with a policy it also asks `watch_report` (functions/watches.sql), which may put
+ * another effect in the place of the rule's and says how the action counts (its tally); and an update that is claimed and not proven yet counts as open
+ * (`proving_set`). The model of src/watches covers these.
+ */
 export function decideReport(situation: Situation, report: Report, limits: ReportLimits): Decision {
   const { action } = situation;
   const verdict = verdictOf(report.channel, action);

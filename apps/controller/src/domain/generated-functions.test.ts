@@ -4,5 +4,5 @@ import { generatedFunctions } from "./generated-functions.sql.ts";
 
 test.each(generatedFunctions)("the committed SQL function $name equals the one that the tables generate", ({ file, text }) => {
   const committed = readFileSync(new URL(`../../functions/${file}`, import.meta.url), "utf8");
-  expect(committed.includes(text), "run node scripts/checks/report-function.mjs --write").toBe(true);
+  expect(committed.includes(text), "run node scripts/checks/sql-functions.mjs --write").toBe(true);
 });

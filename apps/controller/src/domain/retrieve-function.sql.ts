@@ -1,6 +1,6 @@
 import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
-import { expiredWindowSql, maintenanceSql } from "./maintenance.sql.ts";
+import { expiredWindowSql, maintenanceSql } from "./maintenance-window.sql.ts";
 import { findActionSql, indent, maxEntries, recordChangeSql } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 

@@ -2,7 +2,9 @@ import { type ActionStatusName, actionStatus, type Execution, type FinishedResul
 
 /**
  * These tables are the state machine of contract device.md §7, §11: what a device may report, and what follows. They are read by `decideReport`
- * (decide-report.ts) and by the generator of the SQL function (report-function.sql.ts); nothing else in this app decides about a report.
+ * (decide-report.ts) and by the generator of the SQL function (report-function.sql.ts). Nothing else in this app decides about a report on
+ * an action without a safety policy. For one with a policy `watch_report` (functions/watches.sql) decides too: it may replace the effect of the rule, and
+ * says how the action counts.
  */
 
 /** Deployment feedback (E3) or cancellation feedback (E5). SQL uses the place in the list as the code. */
@@ -78,9 +80,15 @@ export const targetEffects = {
     updateStatus: "inSyncIfAssignedIsInstalled",
     requestAttributes: "ask",
   },
-  /** A success that must be proven: the device is asked what it shows, and nothing else moves (contract beyond.md §1.3). */
+  /**
+   * A success that must be proven: the device is asked what it shows, and nothing else moves (contract beyond.md §1.3). No rule below names it:
+   * `watch_report` puts it in the place of `installed` where the policy asks for a proof.
+   */
   claimed: { assigned: "keep", installed: "keep", updateStatus: "keep", requestAttributes: "ask" },
-  /** A claim that the server ended: a newer assignment stays. */
+  /**
+   * A claim or an action that the server ended: a newer assignment stays. No report has this effect: it is that of the verdicts `refute`, `expire` and
+   * `giveUp` (`watch_ending` of functions/watch-ends.sql).
+   */
   refuted: { assigned: "noneIfOwnSet", installed: "keep", updateStatus: "errorIfNothingElse", requestAttributes: "keep" },
   failed: { assigned: "none", installed: "keep", updateStatus: "error", requestAttributes: "keep" },
   downloaded: { assigned: "keep", installed: "keep", updateStatus: "inSync", requestAttributes: "ask" },

@@ -31,7 +31,7 @@ export async function verifyDevice({ db }: Deps, request: VerifyDeviceRequest): 
   return { ok: true, tenantId, tenant, subject: subjectOf(request, row), revision, expiresAt: expiresAt ?? 0 };
 }
 
-/** The result for a verified credential; for an API key it has the key's id too. */
+/** The result for a credential that is right; for an API key it has the key's id too. */
 type Verified = VerifiedRow & Partial<VerifiedKeyRow>;
 
 function subjectOf({ scheme, controllerId }: VerifyDeviceRequest, { keyId }: Verified): string {

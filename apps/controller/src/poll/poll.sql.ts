@@ -1,6 +1,6 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { type Statement, statement } from "@harrier/db";
-import { expiredWindowSql, maintenanceSql } from "../domain/maintenance.sql.ts";
+import { expiredWindowSql, maintenanceSql } from "../domain/maintenance-window.sql.ts";
 
 export interface PollRow {
   targetId: number;

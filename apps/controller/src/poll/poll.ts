@@ -28,7 +28,7 @@ export interface PollRequest {
 
 /**
  * Answers one poll (spec 000 §2.2): one round trip when the target exists, shared under load, and one more if the poll changes something beside
- * others; its last poll is written with the next flush, which also counts it for claims that want polls (last-polls.sql.ts).
+ * others; its last poll is written with the next flush, which also counts it for claims that want polls (domain/watched-polls.sql.ts).
  */
 export async function poll(deps: PollDeps, request: PollRequest): Promise<PollView> {
   const { device, address } = request;

@@ -1,4 +1,4 @@
-import { type Database, noteGuest, run } from "@harrier/db";
+import { type Database, recordGuest, run } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import type { Handlers } from "@harrier/rpc";
 import { type OutgoingDeps, readDeviceMessages } from "./outgoing.ts";
@@ -42,7 +42,7 @@ export function deviceMessagesHandlers(deps: DeviceMessagesDeps): Handlers<"harr
     recordRefusals: (request) => recordRefusals(outgoing, request),
     noteProcess: async (request) => {
       // dmf owns no data, so its processes are rows of controller (contract console.md, M24)
-      await noteGuest(outgoing.db.pool, "dmf", request);
+      await recordGuest(outgoing.db.pool, "dmf", request);
       return {};
     },
   };

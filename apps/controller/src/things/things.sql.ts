@@ -1,6 +1,6 @@
 import type { MaintenanceWindow } from "@harrier/contracts";
 import { statement } from "@harrier/db";
-import { maintenanceSql } from "../domain/maintenance.sql.ts";
+import { maintenanceSql } from "../domain/maintenance-window.sql.ts";
 
 /** Answers the tenants whose things may send and get messages. */
 export const readMessagingTenants = statement<[], { tenantId: number; tenant: string; vhost: string }>(

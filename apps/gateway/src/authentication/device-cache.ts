@@ -4,7 +4,7 @@ import { hash, randomBytes } from "node:crypto";
 export const deviceSchemes = ["TargetToken", "GatewayToken", "Certificate", "Anonymous", "ApiKey"] as const;
 export type DeviceScheme = (typeof deviceSchemes)[number];
 
-/** The device that a verified credential authenticates. */
+/** The device that a credential authenticates, once controller has verified it. */
 export interface VerifiedDevice {
   tenantId: number;
   /** The canonical spelling of the tenant. */
@@ -37,9 +37,10 @@ const expiryAt = 19;
 const maxDevices = 4_000_000;
 
 /**
- * Caches verified device credentials, compactly enough to hold the whole fleet: polling is cyclic, so a least-recently-used cache smaller than the
- * fleet would never hit. Four things make an entry cold: a change of its device or tenant, its own expiry, the hard time-out, and a silent change
- * stream. An answer that was read from a snapshot older than a change already received is not cached.
+ * Caches device credentials that controller has verified, compactly enough to hold the whole fleet: polling is cyclic, so a least-recently-used cache
+ * smaller than the fleet would never hit. These make an entry cold: a change of its device or tenant, its own expiry, the hard time-out
+ * `HARRIER_CREDENTIAL_TTL`, a change stream that is silent for 3 s (`silentAfterMs` of packages/rpc), and the rest of a gateway without requests, which
+ * follows no changes. An answer that was read from a snapshot older than a change already received is not cached.
  */
 export class DeviceCache {
   readonly #tenants = new Map<string, TenantEntries>();

@@ -8,7 +8,8 @@ interface Entry {
 }
 
 /**
- * Caches signed-in administrators. They are few, so a plain bounded cache is enough; an entry becomes cold for the same reasons as that of a device.
+ * Caches signed-in administrators. They are few, so a plain bounded cache is enough; an entry becomes cold for the same reasons as that of a device,
+ * except that a gateway at rest follows the changes of users until none is cached any more.
  */
 export class PrincipalCache {
   readonly #entries: LRUCache<string, Entry>;

@@ -5,8 +5,8 @@ import { recordUses } from "../api-keys/record-uses.ts";
 import { recordDeniedRequests } from "../audit/record-denied-requests.ts";
 import { signInClient } from "../oauth-tokens/sign-in-client.ts";
 import { type KeySetNow, publicKeys } from "../oauth-tokens/signing-keys.ts";
-import { close, noteUses, open, resolve, type SessionDeps } from "../sessions/sessions.ts";
-import { noteGateway } from "../system-status/note-gateway.ts";
+import { close, open, recordSessionUses, resolve, type SessionDeps } from "../sessions/sessions.ts";
+import { recordGateway } from "../system-status/record-gateway.ts";
 import type { PrincipalFeed } from "./principal-feed.ts";
 import { resolveToken } from "./resolve-token.ts";
 import { signIn } from "./sign-in.ts";
@@ -38,10 +38,10 @@ export function identityHandlers(deps: Deps): Handlers<"harrier.management.v1.Id
     openSession: (request) => open(deps, request),
     resolveSession: (request) => resolve(deps, request),
     closeSession: (request) => close(deps, request),
-    noteSessionUses: (request) => noteUses(deps, request),
+    noteSessionUses: (request) => recordSessionUses(deps, request),
     watchPrincipalChanges: (_request, ctx, send) => deps.feed.subscribe((message) => void send(message), ctx.signal),
     noteApiKeyUses: (request) => recordUses(deps, request),
-    noteNode: (request) => noteGateway(deps, request),
+    noteNode: (request) => recordGateway(deps, request),
     noteRefusals: (request, ctx) => recordDeniedRequests(deps, request, ctx.commandId ?? ctx.rid),
   };
 }

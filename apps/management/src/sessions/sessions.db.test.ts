@@ -7,7 +7,7 @@ import { signIn } from "../identity/sign-in.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { changePassword, createUsers, removeUser } from "../users/users.ts";
 import { maxSessions } from "./sessions.sql.ts";
-import { cleanUpSessions, close, noteUses, open, resolve, type SessionDeps } from "./sessions.ts";
+import { cleanUpSessions, close, open, recordSessionUses, resolve, type SessionDeps } from "./sessions.ts";
 
 let fixture: Fixture;
 let deps: SessionDeps;
@@ -172,11 +172,11 @@ test("uses move the idle end, never backwards, never into the future, and never 
   await fixture.rows("update sessions set last_used_at = now() - interval '50 min', idle_until = now() + interval '10 min'");
   await fixture.rows("update sessions set idle_until = now() - interval '1 min' where id = $1", [b]);
   const use = (sessionId: number, at: number) => ({ tenantId: 1, sessionId, at });
-  await noteUses(deps, { uses: [use(a, Date.now() - 10_000), use(a, Date.now() - 600_000), use(b, Date.now()), use(4711, 0)] });
+  await recordSessionUses(deps, { uses: [use(a, Date.now() - 10_000), use(a, Date.now() - 600_000), use(b, Date.now()), use(4711, 0)] });
   const left = async (id: number) =>
     Number((await fixture.rows("select extract(epoch from idle_until - now()) as s from sessions where id = $1", [id]))[0]?.["s"]);
   expect(await left(a)).toBeGreaterThan(3_500);
-  await noteUses(deps, { uses: [use(a, Date.now() + 86_400_000)] });
+  await recordSessionUses(deps, { uses: [use(a, Date.now() + 86_400_000)] });
   expect(await left(a)).toBeLessThanOrEqual(3_600);
   expect(await left(b)).toBeLessThan(0);
   expect((await who(over)).ok).toBe(false);

@@ -95,12 +95,12 @@ export const closeSession = statement<[idDigest: string], unknown>(
   `with ended as (delete from sessions where id_digest = decode($1, 'hex') returning *) ${tellEnded}`,
 );
 
-/** Notes when sessions were last used. A clock that is ahead makes none longer, and a session that is over stays so. */
-export const noteSessionUses = statement<
+/** Records when sessions were last used. A clock that is ahead makes none longer, and a session that is over stays so. */
+export const recordSessionUses = statement<
   [tenantIds: readonly number[], ids: readonly number[], at: readonly number[], idleSeconds: number],
   unknown
 >(
-  "management.note_session_uses",
+  "management.record_session_uses",
   `update sessions s
       set last_used_at = greatest(s.last_used_at, u.at), idle_until = greatest(s.idle_until, u.at + $4 * interval '1 second')
      from (select tenant_id, id, least(to_timestamp(max(at) / 1000.0), now()) as at

@@ -13,7 +13,7 @@ import type {
 import { noGrants } from "../grants/grants.ts";
 import { allowed } from "../identity/allowed.ts";
 import { resolveToken } from "../identity/resolve-token.ts";
-import { closeSession, deleteEnded, findSession, noteSessionUses, openSession } from "./sessions.sql.ts";
+import { closeSession, deleteEnded, findSession, openSession, recordSessionUses as write } from "./sessions.sql.ts";
 
 export interface SessionDeps {
   db: Queryable;
@@ -92,12 +92,12 @@ export async function close(deps: SessionDeps, { idDigest }: CloseSessionRequest
   return {};
 }
 
-/** Notes when sessions were last used, which gateways send once a minute. */
-export async function noteUses(deps: SessionDeps, { uses }: NoteSessionUsesRequest): Promise<NoteSessionUsesResponse> {
+/** Records when sessions were last used, which gateways send once a minute. */
+export async function recordSessionUses(deps: SessionDeps, { uses }: NoteSessionUsesRequest): Promise<NoteSessionUsesResponse> {
   if (uses.length === 0) return {};
   if (uses.length > maxUses) throw new HarrierError("constraintViolation", `more than ${maxUses} uses`);
   const columns = [uses.map((use) => use.tenantId), uses.map((use) => use.sessionId), uses.map((use) => use.at)] as const;
-  await runCount(deps.db, noteSessionUses, [...columns, deps.sessionIdle]);
+  await runCount(deps.db, write, [...columns, deps.sessionIdle]);
   return {};
 }
 

@@ -1,8 +1,8 @@
-import { forgetNode, noteNode } from "@harrier/db";
+import { forgetNode, recordNode } from "@harrier/db";
 import { withClient } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
-import { noteGateway } from "./note-gateway.ts";
+import { recordGateway } from "./record-gateway.ts";
 import { readSystemStatus } from "./system-status.ts";
 
 let fixture: Fixture;
@@ -28,8 +28,8 @@ const node = {
 };
 
 test("processes of all services are shown with what they say, in two round trips", async () => {
-  await noteNode(fixture.db.pool, node, { ownSchema: true });
-  await noteGateway(
+  await recordNode(fixture.db.pool, node, { ownSchema: true });
+  await recordGateway(
     { db: fixture.db.pool },
     {
       id: "g",
@@ -40,7 +40,7 @@ test("processes of all services are shown with what they say, in two round trips
       jobs: [{ name: "key-uses", failures: 2, lastError: "no", lastErrorAt: 7, _lastError: "lastError" }],
     },
   );
-  await noteNode(
+  await recordNode(
     fixture.database.db("controller").pool,
     { ...node, id: "c", service: "controller", outboxWaitingSince: 9_000 },
     { ownSchema: true },
@@ -67,20 +67,20 @@ test("processes of all services are shown with what they say, in two round trips
 });
 
 test("a process that is silent is not up, is forgotten after an hour, and at once if it ends in order", async () => {
-  await noteNode(fixture.db.pool, node, { ownSchema: true });
-  await noteNode(fixture.db.pool, { ...node, id: "b" }, { ownSchema: true });
+  await recordNode(fixture.db.pool, node, { ownSchema: true });
+  await recordNode(fixture.db.pool, { ...node, id: "b" }, { ownSchema: true });
   await asOwner("update management.nodes set seen_at = now() - interval '91 seconds' where id = 'a'");
   expect((await read()).nodes.map(({ id, up }) => [id, up])).toEqual([
     ["a", false],
     ["b", true],
   ]);
-  await noteNode(fixture.db.pool, { ...node, jobs: [] }, { ownSchema: true });
+  await recordNode(fixture.db.pool, { ...node, jobs: [] }, { ownSchema: true });
   expect((await read()).nodes.find(({ id }) => id === "a")).toMatchObject({ up: true, jobs: [] });
   await asOwner("update management.nodes set seen_at = now() - interval '61 minutes' where id = 'a'");
-  await noteNode(fixture.db.pool, { ...node, id: "b" }, { ownSchema: true });
+  await recordNode(fixture.db.pool, { ...node, id: "b" }, { ownSchema: true });
   expect((await read()).nodes.map(({ id }) => id)).toEqual(["b"]);
   await forgetNode(fixture.db.pool, "b");
-  await noteGateway({ db: fixture.db.pool }, { ...node, leaves: true, jobs: [] });
+  await recordGateway({ db: fixture.db.pool }, { ...node, leaves: true, jobs: [] });
   expect((await read()).nodes).toEqual([]);
 });
 

@@ -4,8 +4,8 @@ import { readPage, scopeOf, type TargetRow, targetJson, targetLists } from "@har
 import type { Mount, RequestContext } from "@harrier/service";
 import { setJson } from "../distribution-sets/distribution-set.json.ts";
 import { newCommandId } from "./assignment.ts";
-import { besideTarget } from "./full-target.json.ts";
-import type { FullTargetRow } from "./full-target.sql.ts";
+import { besideTarget } from "./beside-target.json.ts";
+import type { FullTargetRow } from "./beside-target.sql.ts";
 import { targetList } from "./targets.sql.ts";
 import {
   changeTarget,

@@ -1,7 +1,10 @@
 import { statement } from "@harrier/db";
 import { inScope, type PageSource, type Scope, selectList, type TargetRow, targetColumns, targetJoins } from "@harrier/query";
 import { type SetRow, setColumns, setJoins } from "../rows/set.ts";
-import { fullTargetColumns, fullTargetJoins } from "./full-target.sql.ts";
+import { fullTargetColumns, fullTargetJoins } from "./beside-target.sql.ts";
+
+// The target's own members, `targetColumns`, are in packages/query/src/target-columns.ts, because rollout-engine shows them too; beside-target.sql.ts has
+// what a full row shows beside them.
 
 const visible = inScope("t.target_type_id", "$2");
 

@@ -26,7 +26,7 @@ export interface FilterWork {
 
 /** Answers no row if the filter assigns nothing, or must be approved first. */
 export const loadFilterWork = statement<[tenantId: number, filterId: number], FilterWork>(
-  "auto_assign.load",
+  "rollout_engine.load_auto_assignment",
   `select t.name as tenant, t.status = 'active' as "tenantActive", f.name, f.query, d.id as "setId", d.type_id as "setTypeId", f.auto_assign_type as "forceType",
           f.auto_assign_weight as weight, f.auto_assign_window as "maintenanceWindow",
           f.auto_assign_confirmation as "confirmationRequired", f.auto_assign_types as "targetTypes",

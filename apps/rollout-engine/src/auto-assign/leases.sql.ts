@@ -16,7 +16,7 @@ export interface FilterClaim {
 
 /** Claims up to `limit` filters that are due and free, for `seconds`, round-robin over tenants (work/leases.sql.ts). */
 export const claimFilters = statement<[owner: string, seconds: number, limit: number, perTenant: number], FilterClaim>(
-  "auto_assign.claim",
+  "rollout_engine.claim_auto_assignment",
   claimText(
     { table: "auto_assign_leases", key: "filter_id" },
     {
@@ -42,7 +42,7 @@ export const releaseFilter = statement<
   ],
   never
 >(
-  "auto_assign.release",
+  "rollout_engine.release_auto_assignment",
   `update auto_assign_leases
       set owner = null, until = null, idle = $8, attempts = $9, last_error = $10, failed_at = case when $10::text is not null then now() end,
           progress = case when notifications = $4 then $5 else -1 end,
@@ -55,7 +55,7 @@ export const releaseFilter = statement<
 
 /** Makes a filter due at once and lets its pass begin anew, because its query or set has changed. Runs in the transaction of that change. */
 export const notifyFilter = statement<[tenantId: number, filterId: number], never>(
-  "auto_assign.notify_filter",
+  "rollout_engine.notify_filter",
   `insert into auto_assign_leases as l (tenant_id, filter_id) values ($1, $2)
    on conflict (tenant_id, filter_id) do update
      set due_at = now(), cooldown_until = now(), notifications = l.notifications + 1, progress = -1, idle = 0`,
@@ -67,7 +67,7 @@ export const notifyFilter = statement<[tenantId: number, filterId: number], neve
  * found by the filter's next regular pass: correctness does not depend on notifications.
  */
 export const notifyForFleet = statement<[limit: number], { notifications: number }>(
-  "auto_assign.notify_for_fleet",
+  "rollout_engine.notify_filters_for_fleet",
   `with c as materialized ( -- one engine at a time is enough
      select * from fleet_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier fleet changes', 0))
    ), fresh as materialized (
@@ -100,6 +100,6 @@ export const notifyForFleet = statement<[limit: number], { notifications: number
 
 /** Deletes the candidates of a filter, in the transaction that deletes the filter. */
 export const dropCandidates = statement<[tenantId: number, filterId: number], never>(
-  "auto_assign.drop_candidates",
+  "rollout_engine.drop_auto_assign_candidates",
   "delete from auto_assign_candidates where tenant_id = $1 and filter_id = $2",
 );

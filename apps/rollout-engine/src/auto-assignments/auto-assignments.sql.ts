@@ -8,7 +8,7 @@ import { columns, type FilterRow, filters, setExists } from "../filters/filters.
 export type AutoAssignmentRow = FilterRow & { setId: number };
 
 export const findAutoAssignment = statement<[tenantId: number, id: number], AutoAssignmentRow>(
-  "auto_assignments.find",
+  "rollout_engine.find_auto_assignment",
   `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2 and t.auto_assign_set_id is not null`,
 );
 
@@ -31,13 +31,13 @@ export const autoAssignmentsOfSet = (tenantId: number, setId: number): ListKind 
 });
 
 export const findByName = statement<[tenantId: number, name: string], FilterRow>(
-  "auto_assignments.find_by_name",
+  "rollout_engine.find_auto_assignment_by_name",
   `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.name = $2`,
 );
 
 /** Drops an auto-assignment without a filter whose set is deleted or invalidated: it is not visible any more, and its name must become free. */
 export const dropGone = statement<[tenantId: number, id: number], never>(
-  "auto_assignments.drop_gone",
+  "rollout_engine.drop_gone_auto_assignment",
   `delete from target_filters f
     where f.tenant_id = $1 and f.id = $2 and f.standalone
       and not exists (select from management.distribution_sets_v1 d
@@ -64,7 +64,7 @@ export const insertAutoAssignment = statement<
   ],
   never
 >(
-  "auto_assignments.insert",
+  "rollout_engine.insert_auto_assignment",
   `insert into target_filters (tenant_id, id, name, query, description, standalone, auto_assign_set_id, auto_assign_type, auto_assign_weight,
                                auto_assign_confirmation, auto_assign_types, auto_assign_by, auto_assign_start_at, auto_assign_safety, auto_assign_status,
                                created_by, last_modified_by)
@@ -77,7 +77,7 @@ export const updateAutoAssignment = statement<
   [tenantId: number, id: number, revision: number, name: string | null, description: string | null, actor: string],
   { id: number }
 >(
-  "auto_assignments.update",
+  "rollout_engine.update_auto_assignment",
   `update target_filters f
       set name = coalesce($4, f.name), description = coalesce($5, f.description),
           last_modified_by = $6, last_modified_at = now(), revision = f.revision + 1
@@ -90,7 +90,7 @@ export const moveAutoAssignment = statement<
   [tenantId: number, id: number, revision: number, status: AutoAssignStatus, actor: string],
   { id: number }
 >(
-  "auto_assignments.move",
+  "rollout_engine.move_auto_assignment",
   `update target_filters f
       set auto_assign_status = $4, auto_assign_epoch = f.auto_assign_epoch + 1,
           last_modified_by = $5, last_modified_at = now(), revision = f.revision + 1

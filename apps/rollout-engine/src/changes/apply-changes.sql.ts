@@ -39,7 +39,7 @@ type Values = [
  * of its event (contract console.md §2).
  */
 export const applyChangesStatement = statement<Values, { status: string; epoch: number; changed: number }>(
-  "rollout.apply_changes",
+  "rollout_engine.apply_changes",
   `with locked as materialized (
      select tenant_id, id, name, status, sequence, total_targets from rollouts
       where tenant_id = $1 and id = $2 and status = any($3::text[]) and ($4::bigint is null or epoch = $4)

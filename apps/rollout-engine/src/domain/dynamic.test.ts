@@ -36,7 +36,7 @@ describe("dynamic rollouts (contract rollouts.md §4.6)", () => {
   });
 
   test("a target that joins a running group gets an action, which is then started", () => {
-    const joined = { totalTargets: 3, started: false };
+    const joined = { totalTargets: 3, allStarted: false };
     expect(decide(dynamic(), [last(2, "running", { ...joined, lags: true })])).toEqual([{ do: "schedule", groups: [2] }]);
     expect(decide(dynamic(), [last(2, "running", joined)], { 2: { running: 2, scheduled: 1 } })).toEqual([{ do: "start", groups: [2] }]);
     expect(decide(rollout("paused", { dynamic: true }), [last(2, "running", { ...joined, lags: true })])).toEqual([

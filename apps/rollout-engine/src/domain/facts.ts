@@ -55,7 +55,7 @@ export interface GroupFacts {
   status: GroupStatus;
   totalTargets: number;
   /** Every action of the group has left SCHEDULED. */
-  started: boolean;
+  allStarted: boolean;
   /** The decision to start it is taken; it starts as soon as its actions are scheduled. */
   startRequested: boolean;
   successExpression: string;

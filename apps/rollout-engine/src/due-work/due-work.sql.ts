@@ -25,7 +25,7 @@ const underWay = "status not in ('ready', 'waiting_for_approval', 'approval_deni
 
 /** Looks for everything that any worker waits for, in one round trip that writes nothing; each part ends at the first row that it finds. */
 export const findDueWork = statement<[], DueWork>(
-  "due_work.find",
+  "rollout_engine.find_due_work",
   `select exists (select from controller.group_changes_v1 g
                    where (g.txid, g.id) > ((select seen_txid from progress_cursor), (select seen_id from progress_cursor)))
             or exists (select from controller.group_changes_v1 g

@@ -18,7 +18,7 @@ type Values = [
  * if the rollout is no longer as expected, or if another engine has added the group.
  */
 export const addGroup = statement<Values, { id: number }>(
-  "dynamic.add_group",
+  "rollout_engine.add_dynamic_group",
   `with locked as materialized (
      select tenant_id, id, name, sequence, dynamic_suffix from rollouts
       where tenant_id = $1 and id = $3 and dynamic and status = $5 for no key update

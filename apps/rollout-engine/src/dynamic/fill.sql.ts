@@ -18,7 +18,7 @@ export interface FillWork {
 
 /** Answers no row if the rollout does not run, because then no target joins it. */
 export const loadFillWork = statement<[tenantId: number, rolloutId: number], FillWork>(
-  "dynamic.load",
+  "rollout_engine.load_filling",
   `select t.status = 'active' as "tenantActive", r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes",
           g.id as "groupId", g.last_ordinal as "lastOrdinal",
           case when g.dynamic and g.status in ('scheduled', 'running') then greatest(0, greatest(1, g.target_count) - g.total_targets) else 0 end as room,
@@ -59,7 +59,7 @@ export const joinGroup = statement<
   [tenantId: number, rolloutId: number, groupId: number, lastOrdinal: number, targetIds: readonly number[]],
   { joined: number }
 >(
-  "dynamic.join",
+  "rollout_engine.join_targets",
   `with locked as materialized (
      select tenant_id, id from rollouts where tenant_id = $1 and id = $2 and dynamic and status = 'running' for no key update
    ), grown as (

@@ -18,7 +18,7 @@ const running = `(
 
 /** Claims up to `limit` running dynamic rollouts that are due and free, for `seconds`, round-robin over tenants (work/leases.sql.ts). */
 export const claimFills = statement<[owner: string, seconds: number, limit: number, perTenant: number], FillClaim>(
-  "dynamic.claim",
+  "rollout_engine.claim_filling",
   claimText(
     { table: "dynamic_leases", key: "rollout_id", among: running },
     { set: "", returning: 'l.rollout_id as "rolloutId", l.notifications, l.idle, l.attempts' },
@@ -40,7 +40,7 @@ export const releaseFill = statement<
   ],
   never
 >(
-  "dynamic.release",
+  "rollout_engine.release_filling",
   `update dynamic_leases
       set owner = null, until = null, idle = $7, attempts = $8, last_error = $9, failed_at = case when $9::text is not null then now() end,
           cooldown_until = now() + make_interval(secs => $6::float8 / 1000),

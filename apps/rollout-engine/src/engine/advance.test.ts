@@ -34,7 +34,7 @@ describe("before it runs (contract rollouts.md §4.1)", () => {
     [
       "starting: first group not started",
       rollout("starting"),
-      [group(1, "running", { started: false }), group(2, "ready")],
+      [group(1, "running", { allStarted: false }), group(2, "ready")],
       [{ do: "start", groups: [1] }],
     ],
     [
@@ -240,7 +240,7 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
     ],
     [
       "not all started: not complete",
-      [group(1, "running", { started: false, successExpression: "100" }), group(2, "scheduled")],
+      [group(1, "running", { allStarted: false, successExpression: "100" }), group(2, "scheduled")],
       progress([1, { finished: 2, scheduled: 2 }], scheduled),
       [{ do: "start", groups: [1] }],
     ],
@@ -258,6 +258,6 @@ describe("running (contract rollouts.md §4.2-4.5)", () => {
 test("a paused rollout starts no action, but started actions go on", () => {
   const complete = progress([1, { finished: 4 }], scheduled);
   expect(advance(rollout("paused"), [group(1, "running"), group(2, "scheduled")], complete, now)).toEqual([{ do: "wait", until: null }]);
-  const begun = [group(1, "running", { started: false }), group(2, "ready")];
+  const begun = [group(1, "running", { allStarted: false }), group(2, "ready")];
   expect(advance(rollout("paused"), begun, progress(), now)).toEqual([{ do: "start", groups: [1] }]);
 });

@@ -79,7 +79,7 @@ function advanceStarting(rollout: RolloutFacts, groups: readonly GroupFacts[]): 
   const [first] = groups;
   if (first?.status === "ready") return { do: "schedule", groups: [first.id] };
   if (first?.status === "scheduled") return { do: "change", groups: [{ id: first.id, from: "scheduled", to: "running" }] };
-  if (first?.status === "running" && !first.started) return { do: "start", groups: [first.id] };
+  if (first?.status === "running" && !first.allStarted) return { do: "start", groups: [first.id] };
   const waiting = groups.filter((group) => group.status === "ready");
   const members = waiting.reduce((sum, group) => sum + group.totalTargets, 0);
   if (waiting.length > 0 && members <= scheduleFirst) return { do: "schedule", groups: waiting.map((group) => group.id) };
@@ -88,8 +88,8 @@ function advanceStarting(rollout: RolloutFacts, groups: readonly GroupFacts[]): 
 
 /** Starts actions before it creates more; groups with a requested start come first. */
 function work(groups: readonly GroupFacts[]): Command | undefined {
-  const begun = groups.filter((group) => group.status === "running" && !group.started && !group.lags);
-  if (begun.length > 0) return { do: "start", groups: begun.map((group) => group.id) };
+  const unstarted = groups.filter((group) => group.status === "running" && !group.allStarted && !group.lags);
+  if (unstarted.length > 0) return { do: "start", groups: unstarted.map((group) => group.id) };
   const ready = groups.filter((group) => group.status === "ready" || group.lags);
   const next = [...ready.filter((group) => group.startRequested), ...ready.filter((group) => !group.startRequested)];
   return next.length > 0 ? { do: "schedule", groups: next.map((group) => group.id) } : undefined;
@@ -113,8 +113,8 @@ function recount(group: GroupFacts, progress: Progress): GroupFacts {
   return { ...group, totalTargets: actionsIn(progress.get(group.id) ?? noActions) };
 }
 
-const open = (status: GroupStatus): boolean => status === "ready" || status === "scheduled" || status === "running";
-const canBegin = (group: GroupFacts): boolean => (group.status === "scheduled" || group.status === "ready") && !group.startRequested;
+const isOpenGroup = (status: GroupStatus): boolean => status === "ready" || status === "scheduled" || status === "running";
+const mayBegin = (group: GroupFacts): boolean => (group.status === "scheduled" || group.status === "ready") && !group.startRequested;
 
 /** Answers the changes that the thresholds demand in one round; undefined stands for none. */
 function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: Progress): Command | undefined {
@@ -137,14 +137,14 @@ function decide(rollout: RolloutFacts, groups: readonly GroupFacts[], progress: 
     if (verdict.complete) changes.push({ id: group.id, from: "running", to: "finished" });
     // an error in any group pauses the rollout, so no success may start another group in the same round
     const next = groups[index + 1];
-    if (failed >= 0 || !verdict.succeeded || !next || !canBegin(next)) return;
-    if (group.successAction !== "PAUSE") changes.push(begin(next));
+    if (failed >= 0 || !verdict.succeeded || !next || !mayBegin(next)) return;
+    if (group.successAction !== "PAUSE") changes.push(beginGroup(next));
     else {
       const measured = { value: verdict.successPercent, limit: Number(group.successExpression) };
       cause ??= { reason: "success_pause", groupId: group.id, measured };
     }
   });
-  const remaining = groups.filter((group) => open(statusAfter(group, changes)));
+  const remaining = groups.filter((group) => isOpenGroup(statusAfter(group, changes)));
   if (remaining.length === 0 && !mayGrow(rollout, groups)) return { do: "change", groups: changes, rollout: ended(rollout, groups, cause) };
   if (cause) return { do: "change", groups: changes, rollout: { from: "running", to: "paused", ...cause } };
   changes.push(...nextGroups(groups, changes));
@@ -184,7 +184,7 @@ function verdictOf(group: GroupFacts, counts: BucketCounts, total: number, safet
   };
   if (group.status !== "running") return { failed: false, succeeded: false, complete: false, ...percents };
   if (errorMet(group.errorExpression, counts, total, safety)) return { failed: true, succeeded: false, complete: false, ...percents };
-  const complete = group.started && !group.lags && openOf(counts) === 0;
+  const complete = group.allStarted && !group.lags && openOf(counts) === 0;
   return { failed: false, complete, succeeded: complete || successMet(group.successExpression, counts, total), ...percents };
 }
 
@@ -192,11 +192,22 @@ function statusAfter(group: GroupFacts, changes: readonly GroupChange[]): GroupS
   return changes.find((change) => change.id === group.id && change.to !== undefined)?.to ?? group.status;
 }
 
-/** Starts a group. If its actions are not all created yet, only the request to start is stored. */
-function begin(group: GroupFacts): GroupChange {
+/**
+ * Begins a group: it becomes `running`, and only then its actions start, chunk by chunk. If its actions are not all created yet, only the request is
+ * stored (`startRequested`), and `nextGroups` begins it later.
+ */
+function beginGroup(group: GroupFacts): GroupChange {
   if (group.status === "scheduled") return { id: group.id, from: "scheduled", to: "running" };
   return { id: group.id, from: group.status, requestStart: true };
 }
+
+/*
+ * A group begins in these places:
+ * - `advanceStarting`: the first group, when the rollout starts.
+ * - `decide`: the group behind one that has met its success condition.
+ * - `nextGroups`: a group whose request could not be met before, and where nothing runs, the first one that is left.
+ * - `groupsToBeginOnResume` and `groupToTrigger`: the next group, by a command of a user.
+ */
 
 /**
  * Answers the groups whose requested start is possible now. If nothing runs, it is the first group that has not begun, as after an error or a
@@ -204,18 +215,18 @@ function begin(group: GroupFacts): GroupChange {
  */
 function nextGroups(groups: readonly GroupFacts[], changes: readonly GroupChange[]): GroupChange[] {
   const due = groups.filter((group) => group.status === "scheduled" && group.startRequested);
-  if (due.length > 0) return due.map(begin);
+  if (due.length > 0) return due.map(beginGroup);
   const busy = groups.some(
     (group) =>
       statusAfter(group, changes) === "running" ||
       (group.status === "ready" && (group.startRequested || changes.some((change) => change.id === group.id && change.requestStart))),
   );
-  const first = busy ? undefined : groups.find(canBegin);
-  return first ? [begin(first)] : [];
+  const first = busy ? undefined : groups.find(mayBegin);
+  return first ? [beginGroup(first)] : [];
 }
 
 /** True once a group has begun, or its start is requested while its actions are being created. */
-const hasBegun = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
+const hasBegunOrWill = (group: GroupFacts): boolean => group.startRequested || ["running", "finished", "error"].includes(group.status);
 
 /**
  * Answers what a resume starts at once (contract rollouts.md §0#13): the next group, if the last started one ended in error or has paused the
@@ -223,15 +234,15 @@ const hasBegun = (group: GroupFacts): boolean => group.startRequested || ["runni
  */
 export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: Progress): GroupChange[] {
   const recounted = groups.map((group) => recount(group, progress));
-  const lastIndex = recounted.findLastIndex(hasBegun);
+  const lastIndex = recounted.findLastIndex(hasBegunOrWill);
   const last = recounted[lastIndex];
   // its start was requested and has not happened yet, so the resume only lets it happen
   if (last?.status === "ready" || last?.status === "scheduled") return [];
-  const next = groups.slice(lastIndex + 1).find(canBegin);
+  const next = groups.slice(lastIndex + 1).find(mayBegin);
   if (!last || !next) return [];
   const counts = progress.get(last.id) ?? noActions;
   const succeeded = last.status === "finished" || successMet(last.successExpression, counts, expectedTotal(recounted, last));
-  return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [begin(next)] : [];
+  return last.status === "error" || (last.successAction === "PAUSE" && succeeded) ? [beginGroup(next)] : [];
 }
 
 /**
@@ -239,8 +250,8 @@ export function groupsToBeginOnResume(groups: readonly GroupFacts[], progress: P
  * undefined if no group has.
  */
 export function groupToTrigger(groups: readonly GroupFacts[]): GroupChange | "none left" | undefined {
-  const lastIndex = groups.findLastIndex(hasBegun);
+  const lastIndex = groups.findLastIndex(hasBegunOrWill);
   if (lastIndex < 0) return undefined;
-  const next = groups.slice(lastIndex + 1).find(canBegin);
-  return next ? begin(next) : "none left";
+  const next = groups.slice(lastIndex + 1).find(mayBegin);
+  return next ? beginGroup(next) : "none left";
 }

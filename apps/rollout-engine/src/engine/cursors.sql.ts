@@ -2,13 +2,13 @@ import { statement } from "@harrier/db";
 
 /** Records that controller has confirmed the fence of this epoch. */
 export const recordFence = statement<[tenantId: number, rolloutId: number, epoch: number], never>(
-  "engine.record_fence",
+  "rollout_engine.record_fence",
   "update rollouts set fenced_epoch = $3 where tenant_id = $1 and id = $2 and epoch = $3 and fenced_epoch < $3",
 );
 
 /** Records how far the actions of a group are created; the cursor only moves forward. */
 export const recordScheduled = statement<[tenantId: number, rolloutId: number, groupId: number, cursor: number], never>(
-  "engine.record_scheduled",
+  "rollout_engine.record_scheduled",
   `update rollout_groups set schedule_cursor = $4
     where tenant_id = $1 and rollout_id = $2 and id = $3 and schedule_cursor < $4`,
 );
@@ -21,7 +21,7 @@ export const recordStarted = statement<
   [tenantId: number, rolloutId: number, groupId: number, cursor: number, done: boolean, lastOrdinal: number],
   never
 >(
-  "engine.record_started",
+  "rollout_engine.record_started",
   `update rollout_groups set start_cursor = greatest(start_cursor, $4), started = started or $5
     where tenant_id = $1 and rollout_id = $2 and id = $3 and last_ordinal = $6 and (start_cursor < $4 or (not started and $5))`,
 );
@@ -31,7 +31,7 @@ export const recordStarted = statement<
  * meanwhile.
  */
 export const recordStopped = statement<[tenantId: number, rolloutId: number, status: string, cursor: number], never>(
-  "engine.record_stopped",
+  "rollout_engine.record_stopped",
   "update rollouts set stop_cursor = $4 where tenant_id = $1 and id = $2 and status = $3 and stop_cursor < $4",
 );
 
@@ -40,7 +40,7 @@ export const recordStopped = statement<[tenantId: number, rolloutId: number, sta
  * was counted is left alone, because targets may join it at the same moment. The rollout's row is locked first, as in every statement.
  */
 export const storeTotals = statement<[tenantId: number, rolloutId: number, totals: string], never>(
-  "engine.store_totals",
+  "rollout_engine.store_totals",
   `with locked as materialized (
      select tenant_id, id from rollouts where tenant_id = $1 and id = $2 for no key update
    ), resized as (

@@ -11,7 +11,7 @@ export interface Claim {
 
 /** Claims up to `limit` rollouts that are due and free, for `seconds`, round-robin over tenants (work/leases.sql.ts). */
 export const claimDue = statement<[owner: string, seconds: number, limit: number, perTenant: number], Claim>(
-  "engine.claim_due",
+  "rollout_engine.claim_due_rollouts",
   claimText({ table: "leases", key: "rollout_id" }, { set: "", returning: 'l.rollout_id as "rolloutId", l.notifications, l.attempts' }),
 );
 
@@ -20,7 +20,7 @@ export const claimDue = statement<[owner: string, seconds: number, limit: number
  * order.
  */
 export const renewClaims = statement<[owner: string, seconds: number], { tenantId: number; rolloutId: number }>(
-  "engine.renew_claims",
+  "rollout_engine.renew_claims",
   `update leases l set until = now() + make_interval(secs => $2)
      from (select tenant_id, rollout_id from leases where owner = $1 order by tenant_id, rollout_id for no key update) mine
     where l.tenant_id = mine.tenant_id and l.rollout_id = mine.rollout_id
@@ -45,7 +45,7 @@ export const releaseClaim = statement<
   ],
   never
 >(
-  "engine.release_claim",
+  "rollout_engine.release_claim",
   `update leases
       set owner = null, until = null, attempts = coalesce($7, attempts),
           last_error = case when $7::int is null then last_error else $8 end,
@@ -63,7 +63,7 @@ export const releaseClaim = statement<
  * so none is missed, and some notify twice.
  */
 export const notifyForProgress = statement<[limit: number], { notifications: number }>(
-  "engine.notify_for_progress",
+  "rollout_engine.notify_for_progress",
   `with c as materialized ( -- one engine at a time is enough
      select * from progress_cursor where pg_try_advisory_xact_lock(hashtextextended('harrier rollout progress', 0))
    ), late as materialized (

@@ -23,7 +23,7 @@ const selected = (alias: string): string => `${alias}.tenant_id = $1 and ${alias
  * Answers no row if the rollout is unknown. Controller keeps 5,000 rows and the others for a rollout at most.
  */
 export const findFailures = statement<[tenantId: number, rolloutId: number, groupId: number | null, scope: Scope, top: number], FailureRow>(
-  "failures.find",
+  "rollout_engine.find_failures",
   `with kinds as materialized (
      select f.key, f.code, f.message, f.others, sum(f.n)::bigint as n, min(f.first_at) as first_at, max(f.last_at) as last_at,
             (count(*) over ())::int as total

@@ -20,7 +20,7 @@ export const decideAutoAssign = statement<
   [tenantId: number, id: number, revision: number, status: AutoAssignStatus, actor: string, remark: string | null],
   { id: number }
 >(
-  "filters.decide_auto_assign",
+  "rollout_engine.decide_auto_assign",
   `update target_filters f
       set auto_assign_status = case when $4 = 'running' and f.auto_assign_start_at > now() then 'ready' else $4 end, auto_assign_decided_by = $5, auto_assign_remark = $6, auto_assign_epoch = f.auto_assign_epoch + 1,
           last_modified_by = $5, last_modified_at = now(), revision = f.revision + 1

@@ -14,7 +14,7 @@ export interface SetRow {
 
 /** Reads the set as management publishes it, before anything is reserved. */
 export const readSet = statement<[tenantId: number, setId: number], SetRow>(
-  "filters.read_set",
+  "rollout_engine.read_set_of_filter",
   `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
 );
 
@@ -23,7 +23,7 @@ export const readSet = statement<[tenantId: number, setId: number], SetRow>(
  * lock, shared, for each chunk, and therefore sees what is changed under it. Nothing is assigned after the answer.
  */
 export const lockAutoAssign = statement<[tenantId: number, filterId: number], never>(
-  "filters.lock_auto_assign",
+  "rollout_engine.lock_auto_assign",
   "select pg_advisory_xact_lock(hashtextextended('harrier auto-assignment ' || $1::int || '/' || $2::bigint, 0))",
 );
 
@@ -57,7 +57,7 @@ export const setAutoAssign = statement<
   ],
   { id: number }
 >(
-  "filters.set_auto_assign",
+  "rollout_engine.set_auto_assign",
   `update target_filters f
       set auto_assign_set_id = $4, auto_assign_type = $5, auto_assign_weight = $6, auto_assign_window = $7, auto_assign_confirmation = $8,
           auto_assign_types = $9, auto_assign_by = $10, auto_assign_epoch = f.auto_assign_epoch + 1,
@@ -70,7 +70,7 @@ export const setAutoAssign = statement<
 
 /** Like `setAutoAssign`, it answers no row if another request has changed the filter. */
 export const clearAutoAssign = statement<[tenantId: number, id: number, revision: number, actor: string], { id: number }>(
-  "filters.clear_auto_assign",
+  "rollout_engine.clear_auto_assign",
   `update target_filters f
       set auto_assign_set_id = null, auto_assign_type = null, auto_assign_weight = null, auto_assign_window = null, auto_assign_confirmation = null,
           auto_assign_types = null, auto_assign_by = null, auto_assign_epoch = f.auto_assign_epoch + 1,

@@ -78,13 +78,13 @@ export const columns: Columns = {
 };
 
 export const findFilter = statement<[tenantId: number, id: number], FilterRow>(
-  "filters.find",
+  "rollout_engine.find_filter",
   `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2 and not t.standalone`,
 );
 
 /** Like `findFilter`, but it also finds auto-assignments that belong to no filter. */
 export const findAnyFilter = statement<[tenantId: number, id: number], FilterRow>(
-  "filters.find_any",
+  "rollout_engine.find_any_filter",
   `select ${selectList(columns)} from ${filters} t where t.tenant_id = $1 and t.id = $2`,
 );
 
@@ -111,7 +111,7 @@ export const filtersOfSet = (tenantId: number, setId: number): ListKind => ({
 });
 
 export const insertFilter = statement<[tenantId: number, id: number, name: string, query: string, actor: string], never>(
-  "filters.insert",
+  "rollout_engine.insert_filter",
   `insert into target_filters (tenant_id, id, name, query, created_by, last_modified_by) values ($1, $2, $3, $4, $5, $5)`,
 );
 
@@ -120,7 +120,7 @@ export const updateFilter = statement<
   [tenantId: number, id: number, revision: number, name: string | null, query: string | null, actor: string, mayApprove: boolean],
   { id: number }
 >(
-  "filters.update",
+  "rollout_engine.update_filter",
   `update target_filters f
       set name = coalesce($4, f.name), query = coalesce($5, f.query),
           auto_assign_epoch = f.auto_assign_epoch + (coalesce($5, f.query) <> f.query)::int,
@@ -133,6 +133,6 @@ export const updateFilter = statement<
 
 /** Like `updateFilter`, it answers no row if another request has changed the filter. */
 export const deleteFilter = statement<[tenantId: number, id: number, revision: number], { id: number }>(
-  "filters.delete",
+  "rollout_engine.delete_filter",
   "delete from target_filters where tenant_id = $1 and id = $2 and revision = $3 returning id",
 );

@@ -3,7 +3,7 @@ import type { Ast } from "@harrier/fiql";
 import { filterPredicate, matchingTargets, type Predicate, type Selection } from "../matching/matching.ts";
 
 /** Makes all reads of a freeze see one snapshot: the targets that are counted are the targets that are inserted. */
-export const oneSnapshot = statement<[], never>("freeze.one_snapshot", "set transaction isolation level repeatable read");
+export const oneSnapshot = statement<[], never>("rollout_engine.freeze_in_one_snapshot", "set transaction isolation level repeatable read");
 
 export interface FrozenGroup {
   id: number;
@@ -30,7 +30,7 @@ export interface FreezeRow {
 
 /** Locks the rollout to freeze. Answers no row if it is not CREATING any more. */
 export const lockForFreeze = statement<[tenantId: number, rolloutId: number], FreezeRow>(
-  "freeze.lock",
+  "rollout_engine.lock_freeze",
   `select t.name as tenant, r.target_filter as filter, r.set_type_id as "setTypeId", r.target_types as "targetTypes", r.total_targets as "totalTargets",
           r.creator_approves as "creatorApproves",
           floor(extract(epoch from r.created_at) * 1000)::bigint as "createdAt",
@@ -82,7 +82,7 @@ export function freezeMembers(selection: Selection, rolloutId: number, ranges: R
 
 /** Deletes members that were frozen from a wrong count. */
 export const dropMembers = statement<[tenantId: number, rolloutId: number], never>(
-  "freeze.drop_members",
+  "rollout_engine.drop_members",
   "delete from group_members where tenant_id = $1 and rollout_id = $2",
 );
 
@@ -102,7 +102,7 @@ export function freezeCandidates(selection: Selection, rolloutId: number, filter
 }
 
 export const countPool = statement<[tenantId: number, rolloutId: number, filter: number], { n: number }>(
-  "freeze.count_pool",
+  "rollout_engine.count_pool",
   `select count(*)::int as n from freeze_candidates
     where tenant_id = $1 and rollout_id = $2 and group_id is null and matches[$3]`,
 );
@@ -112,7 +112,7 @@ export const takeFromPool = statement<
   [tenantId: number, rolloutId: number, filter: number, groupIds: readonly number[], first: readonly number[], total: number],
   never
 >(
-  "freeze.take_from_pool",
+  "rollout_engine.take_from_pool",
   `update freeze_candidates c set group_id = ($4::bigint[])[width_bucket(m.n, $5::bigint[])]
      from (select target_id, row_number() over (order by target_id) as n from freeze_candidates
             where tenant_id = $1 and rollout_id = $2 and group_id is null and matches[$3]) m
@@ -121,7 +121,7 @@ export const takeFromPool = statement<
 
 /** Inserts the groups' members, numbered through the rollout so that each group is one range. */
 export const membersFromCandidates = statement<[tenantId: number, rolloutId: number], never>(
-  "freeze.members_from_candidates",
+  "rollout_engine.insert_members_from_candidates",
   `insert into group_members (tenant_id, rollout_id, group_id, ordinal, target_id)
    select $1, $2, c.group_id, row_number() over (order by g.position, c.target_id) - 1, c.target_id
      from freeze_candidates c
@@ -130,18 +130,18 @@ export const membersFromCandidates = statement<[tenantId: number, rolloutId: num
 );
 
 export const dropCandidates = statement<[tenantId: number, rolloutId: number], never>(
-  "freeze.drop_candidates",
+  "rollout_engine.drop_freeze_candidates",
   "delete from freeze_candidates where tenant_id = $1 and rollout_id = $2",
 );
 
-export const analyzeCandidates = statement<[], never>("freeze.analyze_candidates", "analyze freeze_candidates");
+export const analyzeCandidates = statement<[], never>("rollout_engine.analyze_freeze_candidates", "analyze freeze_candidates");
 
 /** Refreshes the statistics for the statements that walk the members next: a plan made for an empty table reads it whole for every chunk. */
-export const analyzeMembers = statement<[], never>("freeze.analyze_members", "analyze group_members");
+export const analyzeMembers = statement<[], never>("rollout_engine.analyze_members", "analyze group_members");
 
 /** Stores the sizes of the groups and of the rollout. */
 export const storeSizes = statement<[tenantId: number, rolloutId: number, groupIds: readonly number[], sizes: readonly number[]], never>(
-  "freeze.store_sizes",
+  "rollout_engine.store_sizes",
   `with sized as (
      update rollout_groups g set total_targets = s.size
        from unnest($3::bigint[], $4::int[]) as s(id, size)

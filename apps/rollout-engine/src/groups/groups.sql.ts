@@ -74,7 +74,7 @@ const columns: Columns = {
 const progress = progressWhere("g.rollout_id = t.rollout_id and g.group_id = t.id");
 
 export const findGroup = statement<[tenantId: number, rolloutId: number, groupId: number], GroupRow>(
-  "groups.find",
+  "rollout_engine.find_group",
   `select ${selectList(columns)} from rollout_groups t ${progress} where t.tenant_id = $1 and t.rollout_id = $2 and t.id = $3`,
 );
 

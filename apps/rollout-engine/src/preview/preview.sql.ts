@@ -4,7 +4,10 @@ import type { Scope } from "@harrier/query";
 import { compatible, filterPredicate, matchingTargets, type Predicate, type Selection, scopePredicate } from "../matching/matching.ts";
 
 /** Makes all reads of a preview see one snapshot, and prevents writes. */
-export const repeatableRead = statement<[], never>("preview.repeatable_read", "set transaction isolation level repeatable read read only");
+export const repeatableRead = statement<[], never>(
+  "rollout_engine.preview_repeatable_read",
+  "set transaction isolation level repeatable read read only",
+);
 
 export interface Sorted {
   candidates: number;

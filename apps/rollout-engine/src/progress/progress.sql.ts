@@ -26,7 +26,7 @@ export const readProgress = statement<
   [tenantId: number, rolloutId: number, from: number | null, to: number | null, step: number | null, max: number],
   ProgressRow
 >(
-  "progress.read",
+  "rollout_engine.read_progress",
   `with rows as materialized (
      select minute, bucket, n from controller.rollout_progress_v1 where tenant_id = $1 and rollout_id = $2
    ), span as (

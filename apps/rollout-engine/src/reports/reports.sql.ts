@@ -67,12 +67,12 @@ type Values = readonly [tenantId: number, rolloutId: number, ...Filter, limit: n
 type GroupValues = readonly [...Values, groupId: number];
 
 /** Counts the actions of a rollout by group, status and code: at most `limit` cells. Answers no row if the rollout is unknown. */
-export const countCells = statement<Values, CountedCell>("reports.count", counted(false));
+export const countCells = statement<Values, CountedCell>("rollout_engine.count_report", counted(false));
 /** Counts those of one group; the row has no group if it is not the rollout's. */
-export const countGroupCells = statement<GroupValues, CountedCell>("reports.count_group", counted(true));
+export const countGroupCells = statement<GroupValues, CountedCell>("rollout_engine.count_group_report", counted(true));
 /** Lists the targets of a rollout by group, status and code: at most `limit` targets. */
-export const listCells = statement<Values, ListedCell>("reports.list", listed(false));
-export const listGroupCells = statement<GroupValues, ListedCell>("reports.list_group", listed(true));
+export const listCells = statement<Values, ListedCell>("rollout_engine.list_report", listed(false));
+export const listGroupCells = statement<GroupValues, ListedCell>("rollout_engine.list_group_report", listed(true));
 
 export interface ReportLine {
   groupId: number;
@@ -94,12 +94,15 @@ const lines = (ofGroup: boolean): string => `
 
 type LineValues = readonly [...Values, afterGroup: number, afterTarget: number];
 
-export const nextLines = statement<LineValues, ReportLine>("reports.lines", lines(false));
-export const nextGroupLines = statement<readonly [...LineValues, groupId: number], ReportLine>("reports.lines_group", lines(true));
+export const nextLines = statement<LineValues, ReportLine>("rollout_engine.read_report_lines", lines(false));
+export const nextGroupLines = statement<readonly [...LineValues, groupId: number], ReportLine>(
+  "rollout_engine.read_group_report_lines",
+  lines(true),
+);
 
 /** Answers whether the rollout and, unless it is null, the group exist. */
 export const findParts = statement<[tenantId: number, rolloutId: number, groupId: number | null], { group: boolean }>(
-  "reports.find_parts",
+  "rollout_engine.find_report_parts",
   `select $3::bigint is null
           or exists (select from rollout_groups g where g.tenant_id = r.tenant_id and g.rollout_id = r.id and g.id = $3) as "group"
      from rollouts r where r.tenant_id = $1 and r.id = $2`,

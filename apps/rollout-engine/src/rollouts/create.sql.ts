@@ -14,7 +14,7 @@ export interface SetRow {
 
 /** Reads the set as management publishes it, before anything is reserved. */
 export const readSet = statement<[tenantId: number, setId: number], SetRow>(
-  "rollouts.read_set",
+  "rollout_engine.read_set_of_rollout",
   `select id, type_id as "typeId", valid, complete, deleted from management.distribution_sets_v1 where tenant_id = $1 and id = $2`,
 );
 
@@ -98,7 +98,7 @@ export const insertRollout = statement<
   [tenantId: number, tenant: string, traceparent: string | null, rollout: string, groups: string],
   { id: number }
 >(
-  "rollouts.insert",
+  "rollout_engine.insert_rollout",
   `with rollout as (
      insert into rollouts (tenant_id, id, name, description, status, target_filter, set_id, set_name, set_version, set_type_id,
                            migration_step, force_type, force_time, weight, maintenance_window, start_at, target_types, total_targets, sequence,

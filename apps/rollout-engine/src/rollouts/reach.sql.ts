@@ -11,6 +11,6 @@ export const findReach = statement<
   [tenantId: number, rolloutId: number, visible: Scope, reachable: Scope],
   { visible: boolean; reachable: boolean }
 >(
-  "rollouts.find_reach",
+  "rollout_engine.find_reach",
   `select ${isWithin("$3")} as visible, ${isWithin("$4")} as reachable from rollouts t where t.tenant_id = $1 and t.id = $2`,
 );

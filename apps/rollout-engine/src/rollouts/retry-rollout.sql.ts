@@ -21,7 +21,7 @@ export interface FinishedRollout {
 
 /** Reads a rollout that has not been deleted, with its first group. */
 export const findFinished = statement<[tenantId: number, id: number], FinishedRollout>(
-  "rollouts.find_finished",
+  "rollout_engine.find_finished_rollout",
   `select r.status, r.name, r.description, r.set_id as "setId", r.force_type as "forceType", r.force_time as "forceTime",
           r.maintenance_window as "maintenanceWindow", g.success_expression as "successExpression", g.success_action as "successAction",
           g.success_action_expression as "successActionExpression", g.error_expression as "errorExpression",

@@ -103,7 +103,7 @@ const columns: Columns = {
 const progress = progressWhere("g.rollout_id = t.id");
 
 export const findRollout = statement<[tenantId: number, id: number], RolloutRow>(
-  "rollouts.find",
+  "rollout_engine.find_rollout",
   `select ${selectList(columns)} from rollouts t ${progress} where t.tenant_id = $1 and t.id = $2`,
 );
 
@@ -133,7 +133,7 @@ export const updateRollout = statement<
   ],
   { id: number }
 >(
-  "rollouts.update",
+  "rollout_engine.update_rollout",
   `with changed as (
      update rollouts
         set name = coalesce($3, name), description = coalesce($4, description), last_modified_by = $5, last_modified_at = now(),
@@ -153,13 +153,13 @@ export const updateRollout = statement<
 
 /** Locks a rollout for a decision or a deletion that demands a revision. */
 export const lockRollout = statement<[tenantId: number, id: number], { revision: number }>(
-  "rollouts.lock",
+  "rollout_engine.lock_rollout",
   "select revision from rollouts where tenant_id = $1 and id = $2 for no key update",
 );
 
 /** Removes a rollout that no target has an action of, with its event. Answers no row if it has actions or is not DELETING. */
 export const removeRollout = statement<[tenantId: number, id: number, tenant: string], { id: number }>(
-  "rollouts.remove",
+  "rollout_engine.remove_rollout",
   `with gone as (
      delete from rollouts r
       where r.tenant_id = $1 and r.id = $2 and r.status = 'deleting'

@@ -12,7 +12,7 @@ export const stopNextOfSet = statement<
   [tenantId: number, tenant: string, setId: number, keepRunning: boolean, limit: number, actor: string, traceparent: string | null],
   { stopped: number; stopping: number }
 >(
-  "rollouts.stop_next_of_set",
+  "rollout_engine.stop_next_of_set",
   `with picked as materialized (
      select tenant_id, id, name, status, sequence, total_targets from rollouts
       where tenant_id = $1 and set_id = $3 and not deleted and status in ${stoppable}

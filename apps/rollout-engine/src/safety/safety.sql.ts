@@ -16,7 +16,7 @@ export interface SafetySources {
 
 /** Reads a policy by its name, in any case of letters, and everything that its evidence depends on. */
 export const readSafetySources = statement<[tenantId: number, name: string | null, setId: number], SafetySources>(
-  "safety.read_sources",
+  "rollout_engine.read_safety_sources",
   `select (select p.safety from management.safety_policies_v1 p where p.tenant_id = $1 and lower(p.name) = lower($2)) as named,
           (select f.facts from management.set_facts_v1 f where f.tenant_id = $1 and f.id = $3) as facts,
           (select coalesce(jsonb_agg(jsonb_build_object('id', y.id, 'evidence', y.evidence) order by y.id), '[]')

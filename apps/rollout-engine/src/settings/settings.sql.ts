@@ -16,7 +16,7 @@ export const consentFlow = `coalesce((select s.value = 'true'::jsonb from manage
 
 /** Reads the tenant's settings that a rollout depends on; null where the default applies. */
 export const readSettings = statement<[tenantId: number], SettingsRow>(
-  "settings.read",
+  "rollout_engine.read_settings",
   `select max(value #>> '{}') filter (where key = 'pollingTime') as "pollingTime",
           max(value #>> '{}') filter (where key = 'pollingOverdueTime') as "pollingOverdueTime",
           coalesce(bool_or(value = 'true'::jsonb) filter (where key = 'user.confirmation.flow.enabled'), false) as "consentFlow",

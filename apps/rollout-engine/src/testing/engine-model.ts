@@ -88,7 +88,7 @@ export class EngineModel {
       const first = this.members.length;
       const members = Array.from({ length: size }, (_, n) => first + n);
       this.members.push(...members.map(() => ({ groupId: group.id })));
-      return { ...group, status: "creating", started: false, totalTargets: size, members, scheduleCursor: -1, startCursor: -1 };
+      return { ...group, status: "creating", allStarted: false, totalTargets: size, members, scheduleCursor: -1, startCursor: -1 };
     });
   }
 
@@ -258,7 +258,7 @@ export class EngineModel {
     }
     const group = this.#group(seen.id);
     group.startCursor = Math.max(group.startCursor, page.at(-1) ?? -1);
-    if (page.length < chunk) group.started = true;
+    if (page.length < chunk) group.allStarted = true;
   }
 
   /** Ends the next actions; true when none is left behind the cursor that the engine had read. */

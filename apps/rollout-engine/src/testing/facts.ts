@@ -16,7 +16,7 @@ export const group = (id: number, status: GroupFacts["status"], over: Partial<Gr
   id,
   status,
   totalTargets: 4,
-  started: status === "running" || status === "finished" || status === "error",
+  allStarted: status === "running" || status === "finished" || status === "error",
   startRequested: false,
   successExpression: "50",
   successAction: "NEXTGROUP",

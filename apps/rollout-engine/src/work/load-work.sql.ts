@@ -46,7 +46,7 @@ const groupQuota = "ROLLOUT_GROUPS_PER_ROLLOUT_MAX_COUNT";
 
 /** Reads a rollout, its groups and their progress in one snapshot, because they are evaluated together. */
 export const loadWork = statement<[tenantId: number, rolloutId: number], RolloutWork>(
-  "work.load",
+  "rollout_engine.load_work",
   `select r.tenant_id as "tenantId", t.name as tenant, t.status = 'active' as "tenantActive", r.id as "rolloutId", r.name, r.status,
           floor(extract(epoch from r.start_at) * 1000)::bigint as "startAt",
           r.epoch, r.fenced_epoch as "fencedEpoch", r.dynamic,
@@ -58,7 +58,7 @@ export const loadWork = statement<[tenantId: number, rolloutId: number], Rollout
                             'migrationStep', r.migration_step) as set,
           r.force_type as "forceType", r.force_time as "forceTime", r.weight, r.maintenance_window as "maintenanceWindow", r.safety,
           (select coalesce(json_agg(json_build_object(
-                    'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'started', g.started,
+                    'id', g.id, 'name', g.name, 'status', g.status, 'totalTargets', g.total_targets, 'allStarted', g.started,
                     'startRequested', g.start_requested, 'successExpression', g.success_expression, 'successAction', g.success_action,
                     'errorExpression', g.error_expression, 'confirmationRequired', g.confirmation_required,
                     'scheduleCursor', g.schedule_cursor, 'startCursor', g.start_cursor, 'dynamic', g.dynamic,

@@ -37,7 +37,7 @@ export function sessionUses(identity: Identity, wake: () => void): SessionUses {
 /** Reports that this gateway runs: it owns no data, so management keeps its row. */
 export function tellNode(identity: Identity, node: Node, jobs: () => JobState[]): NodeStatus {
   return {
-    note: () => identity.noteNode({ ...node, leaves: false, jobs: jobs() }, call()),
+    record: () => identity.noteNode({ ...node, leaves: false, jobs: jobs() }, call()),
     leave: () => identity.noteNode({ ...node, leaves: true, jobs: [] }, call()),
   };
 }

@@ -1,6 +1,6 @@
 import { type ActionStatus, actionStatusWord, type TargetView } from "@harrier/contracts";
 import { optional } from "@harrier/query";
-import type { FullTargetRow } from "./full-target.sql.ts";
+import type { FullTargetRow } from "./beside-target.sql.ts";
 
 /** Shows what a full target has beside its own members (contract console.md §1, M03). */
 export function besideTarget(row: FullTargetRow): Pick<TargetView, "assignedSet" | "installedSet" | "openAction" | "tags"> {

@@ -26,7 +26,7 @@ try {
   const stale = names.filter((name) => old.get(name) !== now.get(name));
   for (const name of stale) console.error(`packages/rpc/src/gen/${name}: ${state(old.get(name), now.get(name))}`);
   if (stale.length > 0) console.error(`    remedy: ${remedy}`);
-  console.log(`generated: ${names.length} files, ${stale.length} out of date`);
+  console.log(`gRPC types: ${names.length} files, ${stale.length} out of date`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } finally {
   rmSync(fresh, { recursive: true, force: true });

@@ -1,8 +1,0 @@
-import { noteGuest, type Queryable } from "@harrier/db";
-import type { NoteNodeRequest, NoteNodeResponse } from "@harrier/rpc";
-
-/** Records that a gateway is there, or forgets one that ends in order: gateways own no data (contract console.md §3). */
-export async function noteGateway({ db }: { db: Queryable }, request: NoteNodeRequest): Promise<NoteNodeResponse> {
-  await noteGuest(db, "gateway", request);
-  return {};
-}
