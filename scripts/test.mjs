@@ -79,7 +79,14 @@ if (suite === "skew" && ref === undefined) {
   console.error("usage: npm run check:skew -- <git ref of the release before>");
   process.exit(2);
 }
-if (suite === "skew") process.env.HARRIER_TEST_PREVIOUS = previousRelease(ref);
+if (suite === "skew") {
+  try {
+    process.env.HARRIER_TEST_PREVIOUS = previousRelease(ref);
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}
 const steps = suites[suite]?.();
 if (steps === undefined) {
   console.error(`usage: test.mjs ${Object.keys(suites).join("|")}`);

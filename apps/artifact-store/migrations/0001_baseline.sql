@@ -1,6 +1,6 @@
 -- expand
--- The schema of artifact-store: which bytes there are, and what holds them. Published views are in ../views. The audit trail is in a schema of its
--- own, which packages/db makes.
+-- The schema of artifact-store: which bytes there are, what holds them, how they come in, and how many go out. Published views are in ../views. The
+-- audit trail is in a schema of its own, which packages/db makes.
 --
 -- The tenant leads every key, so that tenants can be spread over databases later.
 -- Locks are taken on the row in blobs first, then on uploads, blob_references and released_artifacts. Whoever changes what holds a blob, and
@@ -17,9 +17,12 @@ create table blobs (
   size       bigint not null check (size > 0),
   state      text not null check (state in ('stored', 'deleting')), -- deleting: nothing holds it, and its object may be gone already
   created_at timestamptz not null default now(),
+  -- Since when nothing holds a blob that is `deleting`: it may be kept for a while, so that a backup of the database still finds its object
+  -- (HARRIER_ARTIFACT_KEEP_DAYS). What a refused upload may have left was never held, and need not be kept.
+  unheld_at  timestamptz not null default '-infinity',
   primary key (tenant_id, sha256)
 );
-create index blobs_deleting on blobs (tenant_id, sha256) where state = 'deleting';
+create index blobs_due on blobs (unheld_at) where state = 'deleting';
 
 -- There is one row per artifact of management. A blob lives as long as it has one of these, or an upload that attaches.
 create table blob_references (
@@ -67,6 +70,45 @@ create table uploads (
 create index uploads_sha256 on uploads (tenant_id, sha256) where state = 'attaching';
 create index uploads_lease on uploads (lease_until);
 
+-- Resumable uploads (contract console.md M15): files that come in parts, each of which is durable when it is answered. There is one row from the
+-- opening of an upload until it expires; with `upload_parts` it says which bytes there are and what their hashes are so far.
+create table resumable_uploads (
+  tenant_id     int not null,
+  id            uuid not null,             -- is also the id in `uploads` when it attaches, and the key of the staged object
+  -- open: parts come in. attaching: all bytes are stored, and the row in `uploads` of the same id asks management for the artifact.
+  -- attached: there is an artifact; the row answers a repeated completion until it expires.
+  state         text not null default 'open' check (state in ('open', 'attaching', 'attached')),
+  module_id     bigint not null,
+  filename      text not null,
+  size          bigint not null check (size > 0),
+  given         jsonb not null,            -- the hashes that the client expects, by name
+  received      bigint not null default 0 check (received between 0 and size),
+  hash_states   bytea,                     -- the three hashes of the first `received` bytes, unfinished; null before the first part
+  place         text,                      -- what the storage collects the parts under (S3: the id of the multipart upload)
+  interruptions int not null default 0,    -- writers that ended without giving the lease back: none of them may change what is received by now
+  lease_id      uuid,                      -- who writes now; null while nobody does
+  lease_until   timestamptz,
+  uploader      text,                      -- who completed it
+  artifact_id   bigint,
+  created_at    timestamptz not null default now(),
+  expires_at    timestamptz not null,
+  primary key (tenant_id, id),
+  check ((lease_id is null) = (lease_until is null)),
+  check (received = 0 or (hash_states is not null and place is not null)),
+  check ((state = 'attached') = (artifact_id is not null))
+);
+create index resumable_uploads_due on resumable_uploads (expires_at);
+
+-- There is one row per part that is durable. Its receipt is what the storage needs to find exactly those bytes again.
+create table upload_parts (
+  tenant_id int not null,
+  upload_id uuid not null,
+  number    int not null check (number between 1 and 10000),
+  receipt   text not null,
+  primary key (tenant_id, upload_id, number),
+  foreign key (tenant_id, upload_id) references resumable_uploads on delete cascade
+);
+
 -- Data traffic
 
 -- Bytes sent per tenant and month (UTC), which DATA_TRAFFIC_PER_MONTH_MAX_BYTES limits and which insights show of former months. Replicas write in
@@ -77,4 +119,19 @@ create table data_traffic (
   slot      smallint not null,
   bytes     bigint not null,
   primary key (tenant_id, month, slot)
+) with (fillfactor = 50);
+
+-- Status of the system
+
+-- The running processes of the service, for the status of the system (contract console.md §3). Each writes its own row every 30 seconds.
+create table nodes (
+  id                   text primary key,        -- of the process, new at each start
+  service              text not null,
+  host                 text not null,
+  version              text not null,
+  started_at           timestamptz not null,
+  seen_at              timestamptz not null,
+  migration            text,                    -- the newest that the schema has
+  outbox_waiting_since timestamptz,             -- null: no event waits for Kafka
+  jobs                 jsonb not null check (jsonb_typeof(jobs) = 'array')
 ) with (fillfactor = 50);

@@ -195,12 +195,20 @@ create table actions (
   -- Given while several actions of a target could be open: its end does not speak for the whole target (src/domain/transitions.ts,
   -- effectsWithMultiAssignment).
   multi_assignment    boolean not null default false,
-  -- For the index below. A condition on the status itself would cost each report that changes the status a new entry in every index of this table:
-  -- PostgreSQL compares the values of the columns that a condition names, not what it comes to.
+  -- For the index actions_scheduled. A condition on the status itself would cost each report that changes the status a new entry in every index of
+  -- this table: PostgreSQL compares the values of the columns that a condition names, not what it comes to.
   scheduled           boolean generated always as (status = 8) stored,
+  -- Safe rollouts (contract beyond.md §1 to §3); see action_policies.
+  policy_id           int,                         -- null: none, and nothing below ever changes
+  tally               smallint not null default 0, -- how it counts beside its status: 0 as the status says, 1 proving, 2 void, 3 silent, 4 retrying
+  outcome             smallint,                    -- how its proof ended, and by what (packages/contracts/src/codes.ts); it stays when the watch goes
+  attempt             smallint not null default 1,
+  retry_of            bigint,                      -- the first attempt
+  retried_by          bigint,                      -- the next attempt, which counts instead of this one
   primary key (tenant_id, id)
 ) with (fillfactor = 70);
-create unique index actions_rollout_target on actions (tenant_id, rollout_id, target_id) where rollout_id is not null;
+-- Of the attempts for one target only the last one counts, and is the one that a repeated chunk meets.
+create unique index actions_rollout_attempt on actions (tenant_id, rollout_id, target_id) where rollout_id is not null and retried_by is null;
 create index actions_target on actions (tenant_id, target_id, id);
 create index actions_open on actions (tenant_id, target_id, weight desc, id) where active;
 create index actions_group on actions (tenant_id, rollout_id, group_id, target_id) where rollout_id is not null;
@@ -231,6 +239,46 @@ create table action_cleanups (
   cursor_id bigint not null default -1,          -- the walk stands behind this action
   due_at    timestamptz not null default now()
 );
+
+-- Safe rollouts
+--
+-- How a success is proven, when an action counts as silent, and when it is tried again (contract beyond.md §1 to §3). Without a policy no row of
+-- these tables exists, and the last columns of an action stay as they are.
+
+-- Policies with everything resolved, kept once for all actions that name them. They never change.
+create table action_policies (
+  tenant_id int not null,
+  id        int generated always as identity,
+  digest    bytea not null,              -- sha256 of the text that was given: look-up
+  body      jsonb not null,              -- ResolvedPolicy of packages/contracts/src/safety-policy.ts
+  primary key (tenant_id, id),
+  unique (tenant_id, digest)
+);
+
+-- What is awaited of an action: a row while there is something to wait for. Whoever decides about it holds the lock of the target's state; only polls are
+-- counted without, and skip rows that are locked. There is no foreign key to targets, as with actions.
+create table action_watches (
+  tenant_id       int not null,
+  action_id       bigint not null,
+  target_id       int not null,
+  policy_id       int not null,
+  stage           smallint not null,     -- 1 notFetched 2 downloading 3 installing 4 rebooting 5 observing 6 watched 7 retryWait
+  silent          boolean not null default false,
+  wants_polls     boolean not null default false, -- polls count, from counts_from on
+  polls           smallint not null default 0,
+  polls_wanted    smallint not null default 0,
+  previous_set_id bigint,                -- installed before: refuted later, the target has it again
+  began_at        timestamptz not null default now(),
+  since           timestamptz not null default now(), -- begin of the stage
+  claimed_at      timestamptz,
+  counts_from     timestamptz,
+  evidence_at     timestamptz,
+  due_at          timestamptz,           -- null: no clock runs
+  primary key (tenant_id, action_id)
+) with (fillfactor = 70);
+create index action_watches_due on action_watches (tenant_id, due_at) where due_at is not null;
+create index action_watches_target on action_watches (tenant_id, target_id);
+create index action_watches_polls on action_watches (tenant_id, target_id) where wants_polls;
 
 -- Rollouts
 
@@ -267,6 +315,38 @@ create table group_progress_folded (    -- everything before this position is in
 );
 insert into group_progress_folded default values;
 
+-- How the progress of rollouts has changed over time (contract console.md §2): what each bucket gained or lost in a minute, in an hour where that is more
+-- than a day ago, and in a day where it is more than thirty days ago. It is written with the fold of the deltas, so reports of devices pay nothing for it.
+create table rollout_progress (
+  tenant_id  int not null,
+  rollout_id bigint not null,
+  minute     int not null,              -- minutes since 1970-01-01 UTC, of the beginning
+  bucket     smallint not null,         -- as in group_progress
+  n          bigint not null,
+  primary key (tenant_id, rollout_id, minute, bucket)
+);
+-- What is to become coarser: minutes that begin no hour, hours that begin no day.
+create index rollout_progress_minutes_due on rollout_progress (minute) where minute % 60 <> 0;
+create index rollout_progress_hours_due on rollout_progress (minute) where minute % 1440 <> 0;
+
+-- Why actions of rollouts have failed (contract console.md §2): failures with the same code and folded message, by group and type of target. The
+-- background work of functions/insights.sql adds them up from the outbox, so reports of devices pay nothing for them.
+create table rollout_failures (
+  tenant_id  int not null,
+  rollout_id bigint not null,
+  key        uuid not null,               -- hash of code and message
+  group_id   bigint not null,
+  type_id    bigint not null,             -- of the targets when it was added up, 0 for those without a type
+  code       int,                         -- null: the device has given none
+  message    text,                        -- null: the device has given none, or these are the others
+  others     boolean not null default false, -- all that is beyond the number of rows a rollout may have
+  n          bigint not null,
+  first_at   timestamptz not null,
+  last_at    timestamptz not null,
+  sample     text[] not null,             -- controllerIds of the first ten
+  primary key (tenant_id, rollout_id, key, group_id, type_id)
+);
+
 -- A late or doubled call of a stopped rollout must revive nothing.
 create table rollout_fences (
   tenant_id  int not null,
@@ -275,6 +355,82 @@ create table rollout_fences (
   open       boolean not null,
   primary key (tenant_id, rollout_id)
 );
+
+-- Insights
+--
+-- What insights show of targets and actions (contract management.md §10.6). The background work of functions/insights.sql writes these tables from
+-- the outbox and by walks over the fleet; reports of devices pay nothing for them.
+
+-- What happened in a month (UTC). `targets_found` are the targets of the time before the counting that were still there when it began.
+create table monthly_counts (
+  tenant_id        int not null,
+  month            date not null,         -- its first day
+  targets_created  bigint not null default 0,
+  targets_deleted  bigint not null default 0,
+  targets_found    bigint not null default 0,
+  actions_created  bigint not null default 0,
+  actions_finished bigint not null default 0,
+  actions_error    bigint not null default 0,
+  actions_canceled bigint not null default 0,
+  primary key (tenant_id, month)
+);
+
+-- Everything of the outbox before this position is in monthly_counts, as far as it happened since the counting began.
+create table monthly_counts_folded (
+  one        boolean primary key default true check (one),
+  began_at   timestamptz not null default now(),
+  began_txid xid8 not null default pg_current_xact_id(),
+  txid       xid8 not null default '0',
+  id         bigint not null default 0,
+  -- What is known of the time before is read once, in the order of these keys.
+  found_target_tenant int not null default -1,
+  found_target_id     int not null default -1,
+  found_action_tenant int not null default -1,
+  found_action_id     bigint not null default -1,
+  found_all           boolean not null default false
+);
+insert into monthly_counts_folded default values;
+
+-- Targets of a tenant now, as the last whole walk over them has counted them; `so_far` is the walk that is on its way.
+create table fleet_counts (
+  tenant_id int not null,
+  kind      smallint not null,            -- 0: by update status 1: by installed set 2: by assigned set 3: overdue
+  key       bigint not null,              -- the update status or the id of the set; 0 for overdue
+  type_id   bigint not null,              -- of the targets, 0 for those without a type
+  n         bigint not null default 0,
+  so_far    bigint not null default 0,
+  primary key (tenant_id, kind, key, type_id)
+) with (fillfactor = 50);
+
+create table fleet_walks (
+  tenant_id  int not null primary key,
+  cursor_id  int not null default -1,     -- the walk stands behind this target
+  changed    boolean not null default true, -- something has happened to a target since the walk began
+  due_at     timestamptz not null default now(),
+  rest_until timestamptz not null default now(), -- a change makes it due no earlier
+  spent_ms   double precision not null default 0, -- by the walk that is on its way
+  counted_at timestamptz                  -- when the last whole walk ended
+) with (fillfactor = 50);
+create index fleet_walks_due on fleet_walks (due_at);
+
+-- What the targets of a tenant had installed and assigned at the end of each day (contract console.md §1, M19): the last whole walk of a day writes it.
+create table fleet_days (
+  tenant_id int not null,
+  kind      smallint not null,            -- 1: by installed set 2: by assigned set, as in fleet_counts
+  day       date not null,                -- UTC
+  key       bigint not null,              -- the id of the set; 0 for all beyond the most frequent ones
+  type_id   bigint not null,              -- of the targets, 0 for those without a type
+  n         bigint not null,
+  primary key (tenant_id, kind, day, key, type_id)
+) with (fillfactor = 70);
+
+-- The days of which something is known: a tenant may have no target at the end of one.
+create table fleet_day_walks (
+  tenant_id  int not null,
+  day        date not null,
+  counted_at timestamptz not null,
+  primary key (tenant_id, day)
+) with (fillfactor = 70);
 
 -- Commands and events
 
@@ -303,6 +459,8 @@ create table outbox (
 ) partition by range (at);
 create table outbox_default partition of outbox default;
 create index outbox_order on outbox (txid, id);
+-- Deletions of things are told again to a tenant that has missed messages (contract rollouts.md §8.4); they are few among all rows.
+create index outbox_deletions_of_things on outbox (tenant_id, txid) where type = 'feed.things-deleted';
 
 -- What the relay has sent: every row that was visible in this snapshot.
 create table outbox_cursor (
@@ -322,3 +480,40 @@ create table credential_changes (
 ) partition by range (at);
 create table credential_changes_default partition of credential_changes default;
 create index credential_changes_order on credential_changes (txid, id);
+
+-- Messages of things
+
+-- Up to where the outbox has been sent to things as messages, and which replica of dmf sends them (apps/dmf). Nobody has held it: nobody reads it, and
+-- partitions of the outbox do not wait for it.
+create table device_messages_cursor (
+  one        boolean primary key default true check (one),
+  position   jsonb not null default '{}',
+  holder     text,
+  held_until timestamptz
+);
+insert into device_messages_cursor default values;
+
+-- Messages of things that were refused (contract rollouts.md §8.6): how many of each kind, and the last one. One row for each kind that a tenant has had.
+create table message_refusals (
+  tenant_id   int not null,
+  kind        text not null check (length(kind) between 1 and 32),
+  n           bigint not null,
+  last_at     timestamptz not null,
+  last_reason text not null check (length(last_reason) <= 300),
+  primary key (tenant_id, kind)
+);
+
+-- Status of the system
+
+-- The running processes of the service, for the status of the system (contract console.md §3). Each writes its own row every 30 seconds.
+create table nodes (
+  id                   text primary key,        -- of the process, new at each start
+  service              text not null,
+  host                 text not null,
+  version              text not null,
+  started_at           timestamptz not null,
+  seen_at              timestamptz not null,
+  migration            text,                    -- the newest that the schema has
+  outbox_waiting_since timestamptz,             -- null: no event waits for Kafka
+  jobs                 jsonb not null check (jsonb_typeof(jobs) = 'array')
+) with (fillfactor = 50);

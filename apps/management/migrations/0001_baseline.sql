@@ -1,6 +1,6 @@
 -- expand
--- The schema of management: tenants with their settings, users and clients, and the catalogue of modules, sets and types. Functions are in
--- ../functions, published views in ../views. The audit trail is in a schema of its own, which packages/db makes.
+-- The schema of management: tenants with their settings, users, clients, messages and webhooks, and the catalogue of modules, sets and types.
+-- Functions are in ../functions, published views in ../views. The audit trail is in a schema of its own, which packages/db makes.
 --
 -- The tenant leads every key, so that tenants can be spread over databases later.
 -- Locks are taken on software_modules by id first, then on distribution_sets by id. An upload holds its module and then raises the revision of
@@ -35,6 +35,16 @@ create table tenants (
   revision            int not null default 1
 );
 create unique index tenants_name on tenants (lower(name));
+
+-- How many bytes of artifacts a tenant had at the end of a month (UTC), of which the last one has not ended (contract management.md §10.6). A month
+-- without a row ended as the one before it. Written by a trigger (functions/insights.sql).
+create table artifact_storage_months (
+  tenant_id int not null references tenants on delete cascade,
+  month     date not null,                -- its first day
+  bytes     bigint not null,
+  found     boolean not null default false, -- true: of the time before the recording, at least so many bytes; no service sets it any more
+  primary key (tenant_id, month)
+);
 
 -- Settings
 
@@ -97,6 +107,7 @@ create table users (
   last_modified_by   text not null,
   last_modified_at   timestamptz not null default now(),
   revision           int not null default 1,
+  generation         int not null default 0,        -- counts passwords: who changes one ends the sessions that were opened with the former
   primary key (tenant_id, id),
   foreign key (tenant_id) references tenants on delete cascade
 );
@@ -119,6 +130,37 @@ create table roles (
   foreign key (tenant_id) references tenants on delete cascade
 );
 create unique index roles_name on roles (tenant_id, name);
+
+-- Sessions
+
+-- Sessions of users (ADR 47): of the console in a browser, by cookie, and of the command line. Only the digest of a session's id is here, so nobody
+-- signs in with what a backup holds.
+create table sessions (
+  tenant_id    int not null,
+  id           bigint generated always as identity,
+  id_digest    bytea not null check (length(id_digest) = 32),
+  user_id      bigint,                          -- null: a user whom only the issuer knows
+  generation   int not null default 0,          -- of the user's password; with another one the session is over
+  kind         text not null check (kind in ('browser', 'cli')),
+  issuer       text not null default '' check (length(issuer) <= 2000), -- '': signed in by password
+  subject      text not null check (length(subject) between 1 and 256),
+  scopes       text[] not null default '{}',    -- of the issuer's token
+  created_at   timestamptz not null default now(),
+  expires_at   timestamptz not null,
+  last_used_at timestamptz not null default now(), -- to the minute
+  idle_until   timestamptz not null,
+  last_ip      text not null default '' check (length(last_ip) <= 64),
+  user_agent   text not null default '' check (length(user_agent) <= 256),
+  primary key (tenant_id, id),
+  foreign key (tenant_id) references tenants on delete cascade,
+  foreign key (tenant_id, user_id) references users on delete cascade
+);
+create unique index sessions_digest on sessions (id_digest);
+create index sessions_user on sessions (tenant_id, user_id);
+create index sessions_owner on sessions (tenant_id, subject, issuer, last_used_at);
+create index sessions_ended on sessions (least(expires_at, idle_until));
+
+-- Credentials that have changed
 
 -- A change feed of what gateways must forget.
 create table credential_changes (
@@ -259,6 +301,7 @@ create table target_types (
   last_modified_by text not null,
   last_modified_at timestamptz not null default now(),
   revision         int not null default 1,
+  evidence         jsonb not null default '[]', -- what targets of the type show when they run a set (contract beyond.md §1.2)
   primary key (tenant_id, id),
   foreign key (tenant_id) references tenants on delete cascade
 );
@@ -300,6 +343,8 @@ create table software_modules (
 -- A soft-deleted module still blocks its name (contract management.md §1.7).
 create unique index software_modules_name on software_modules (tenant_id, name, version, type_id);
 create index software_modules_type on software_modules (tenant_id, type_id);
+-- The search of all entities by the beginning of their names (contract console.md §3): names are folded and compared as bytes, as those of targets are.
+create index software_modules_name_folded on software_modules (tenant_id, lower(name) text_pattern_ops, id desc) where not deleted;
 
 create table module_metadata (
   tenant_id      int not null,
@@ -358,6 +403,7 @@ create table distribution_sets (
 );
 create unique index distribution_sets_name on distribution_sets (tenant_id, name, version);
 create index distribution_sets_type on distribution_sets (tenant_id, type_id);
+create index distribution_sets_name_folded on distribution_sets (tenant_id, lower(name) text_pattern_ops, id desc) where not deleted;
 
 create table set_modules (
   tenant_id int not null,
@@ -398,6 +444,7 @@ create table target_tags (
   foreign key (tenant_id) references tenants on delete cascade
 );
 create unique index target_tags_name on target_tags (tenant_id, name);
+create index target_tags_name_folded on target_tags (tenant_id, lower(name) text_pattern_ops, id desc);
 
 create table distribution_set_tags (
   tenant_id        int not null,
@@ -414,6 +461,7 @@ create table distribution_set_tags (
   foreign key (tenant_id) references tenants on delete cascade
 );
 create unique index distribution_set_tags_name on distribution_set_tags (tenant_id, name);
+create index distribution_set_tags_name_folded on distribution_set_tags (tenant_id, lower(name) text_pattern_ops, id desc);
 
 create table distribution_set_tag_links (
   tenant_id int not null,
@@ -425,7 +473,99 @@ create table distribution_set_tag_links (
 );
 create index distribution_set_tag_links_tag on distribution_set_tag_links (tenant_id, tag_id, set_id);
 
--- Operations and commands
+-- Safety policies
+
+-- Safety policies by name (contract beyond.md §1.1).
+create table safety_policies (
+  tenant_id        int not null,
+  id               bigint not null check (id < 2147483648),
+  name             text not null check (length(name) between 1 and 64 and lower(name) <> 'none'),
+  description      text check (length(description) <= 512),
+  safety           jsonb not null,           -- as it was sent: members that are absent follow the defaults where it is used
+  created_by       text not null,
+  created_at       timestamptz not null default now(),
+  last_modified_by text not null,
+  last_modified_at timestamptz not null default now(),
+  revision         int not null default 1,
+  primary key (tenant_id, id),
+  foreign key (tenant_id) references tenants on delete cascade
+);
+create unique index safety_policies_name on safety_policies (tenant_id, lower(name));
+
+-- Messaging
+
+-- Where a tenant's messages go (contract management.md §10.5). The virtual host and its users exist on the broker; no password is kept here.
+create table messaging (
+  tenant_id   int not null primary key references tenants on delete cascade,
+  vhost       text not null unique check (length(vhost) between 1 and 64),
+  dmf         boolean not null default false,
+  sie         boolean not null default false,
+  -- Enablings run one after the other: whoever has taken the row asks the broker until then.
+  taken_until timestamptz not null default now(),
+  -- How far the events of the tenant have been published to its virtual host (SIE), and which replica publishes them.
+  sie_position      text,                   -- the cursor of events behind which the next publication begins; null before it is enabled
+  sie_attempts      int not null default 0, -- failures in a row
+  sie_failing_since timestamptz,
+  sie_due_at        timestamptz not null default now(),
+  sie_notifications int not null default 0, -- grows when there may be events, so that whoever publishes meanwhile looks again
+  sie_owner         uuid,                   -- who publishes now, until the lease ends
+  sie_leased_until  timestamptz
+);
+
+-- Webhooks
+
+-- Webhooks (contract extensions.md): where events are sent to, and how far they have been sent.
+create table webhooks (
+  tenant_id         int not null,
+  id                bigint not null check (id < 2147483648),
+  name              text not null check (length(name) between 1 and 64),
+  description       text check (length(description) <= 512),
+  url               text not null check (length(url) between 1 and 2000),
+  types             text[],                  -- null: all
+  secret            bytea not null,          -- sealed with HARRIER_SECRET_KEY
+  enabled           boolean not null default true,
+  disabled_reason   text,
+  position          text not null,           -- the cursor of events behind which the next delivery begins
+  delivered         text[] not null default '{}', -- ids of the events behind it that have been accepted already
+  failed            jsonb not null default '{}', -- how often each of those was not accepted that have been tried
+  attempts          int not null default 0,  -- failures in a row
+  failing_since     timestamptz,
+  last_error        text,
+  last_delivered_at timestamptz,
+  due_at            timestamptz not null default now(),
+  notifications     int not null default 0,  -- grows when there may be events, so that whoever delivers meanwhile looks again
+  owner             uuid,                    -- who delivers now, until the lease ends
+  leased_until      timestamptz,
+  created_by        text not null,
+  created_at        timestamptz not null default now(),
+  last_modified_by  text not null,
+  last_modified_at  timestamptz not null default now(),
+  revision          int not null default 1,
+  primary key (tenant_id, id),
+  foreign key (tenant_id) references tenants on delete cascade
+);
+create unique index webhooks_name on webhooks (tenant_id, lower(name));
+create index webhooks_due on webhooks (due_at) where enabled;
+
+-- One row for each attempt.
+create table webhook_deliveries (
+  tenant_id  int not null,
+  webhook_id bigint not null,
+  id         bigint generated always as identity,
+  event_id   text not null,
+  type       text not null,
+  subject    text not null,
+  attempt    int not null,
+  delivered  boolean not null,
+  status     int,
+  ms         int not null,
+  error      text,
+  at         timestamptz not null default now(),
+  primary key (tenant_id, webhook_id, id, at)
+) partition by range (at);
+create table webhook_deliveries_default partition of webhook_deliveries default;
+
+-- Operations, commands and events
 
 -- Work at other owners that must happen even if this process dies: it is retried until the owner has acknowledged it, and then deleted.
 create table operations (
@@ -486,3 +626,43 @@ create table commands (
   primary key (tenant_id, command_id, at)
 ) partition by range (at);
 create table commands_default partition of commands default;
+
+-- Events of distribution sets and software modules (contract rollouts.md §7.2), as the outboxes of controller and rollout-engine.
+-- Self-contained: an event needs nothing that may change or vanish later. `items` holds one element per message.
+create table outbox (
+  id        bigint generated always as identity,
+  txid      xid8 not null default pg_current_xact_id(),
+  tenant_id int not null,
+  topic     text not null,
+  type      text not null,
+  common    json not null,
+  items     json not null,
+  traceparent text,
+  at        timestamptz not null default now(),
+  primary key (id, at)
+) partition by range (at);
+create table outbox_default partition of outbox default;
+create index outbox_order on outbox (txid, id);
+
+-- What the relay has sent: every row that was visible in this snapshot.
+create table outbox_cursor (
+  one  boolean primary key default true check (one),
+  sent pg_snapshot not null default '1:1:'
+);
+insert into outbox_cursor default values;
+
+-- Status of the system
+
+-- The running processes of management and of the gateways, which own no data, for the status of the system (contract console.md §3). Each writes its
+-- own row every 30 seconds.
+create table nodes (
+  id                   text primary key,        -- of the process, new at each start
+  service              text not null,
+  host                 text not null,
+  version              text not null,
+  started_at           timestamptz not null,
+  seen_at              timestamptz not null,
+  migration            text,                    -- the newest that the schema has
+  outbox_waiting_since timestamptz,             -- null: no event waits for Kafka
+  jobs                 jsonb not null check (jsonb_typeof(jobs) = 'array')
+) with (fillfactor = 50);

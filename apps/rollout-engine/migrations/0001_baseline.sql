@@ -1,5 +1,5 @@
 -- expand
--- The schema of rollout-engine: rollouts with their groups and members, target filters with their auto-assignments, and the leases of the
+-- The schema of rollout-engine: rollouts with their groups, members and steps, target filters with their auto-assignments, and the leases of the
 -- workers. Published views are in ../views. The audit trail is in a schema of its own, which packages/db makes.
 --
 -- The tenant leads every key, so that tenants can be spread over databases later.
@@ -58,11 +58,21 @@ create table rollouts (
   last_modified_by   text not null,
   last_modified_at   timestamptz not null default now(),
   revision           int not null default 1,
+  status_step        int,                            -- the step that led to the present status: a list needs one row of rollout_steps per rollout
+  started_at         timestamptz,
+  finished_at        timestamptz,
+  -- The safety policy of its actions, with every default in place, as it was when it was created (contract beyond.md §1.1). Null: none.
+  safety             jsonb,
   primary key (tenant_id, id)
 );
 create unique index rollouts_name on rollouts (tenant_id, name);
 create index rollouts_set on rollouts (tenant_id, set_id);
 create index rollouts_filled on rollouts (tenant_id, id) where dynamic and status = 'running';
+-- The job due-work looks for rollouts under way ten times a second, however many rollouts are over.
+create index rollouts_under_way on rollouts (status)
+  where status not in ('ready', 'waiting_for_approval', 'approval_denied', 'finished', 'stopped', 'deleted');
+-- The search of all entities by the beginning of their names (contract console.md §3): names are folded and compared as bytes, as those of targets are.
+create index rollouts_name_folded on rollouts (tenant_id, lower(name) text_pattern_ops, id desc) where not deleted;
 
 -- Groups and members
 
@@ -99,6 +109,8 @@ create table rollout_groups (
   last_modified_by          text not null,
   last_modified_at          timestamptz not null default now(),
   revision                  int not null default 1,
+  started_at                timestamptz,
+  finished_at               timestamptz,
   primary key (tenant_id, rollout_id, id),
   foreign key (tenant_id, rollout_id) references rollouts on delete cascade
 );
@@ -125,6 +137,47 @@ create unlogged table freeze_candidates (
   group_id   bigint,
   primary key (tenant_id, rollout_id, target_id)
 );
+
+-- Steps
+
+-- What has happened to rollouts and their groups, one row per change of a status (contract console.md §2, timeline). A row is written by the
+-- statement that changes the status and has the sequence of its event, so nothing has to be derived from events later.
+create table rollout_steps (
+  tenant_id       int not null,
+  rollout_id      bigint not null,
+  sequence        int not null,
+  group_id        bigint,                 -- null: of the rollout itself
+  previous_status text,                   -- null: it was created
+  status          text not null,
+  reason          text,
+  caused_by       bigint,                 -- the group that caused a change of the rollout
+  value           real,                   -- what was compared with `threshold`, in its unit (percent of the group, or groups)
+  threshold       real,
+  actor           text not null,
+  remark          text,
+  total_targets   int,
+  counts          jsonb,                  -- actions by bucket at that moment; null: it had none yet
+  at              timestamptz not null default now(),
+  primary key (tenant_id, rollout_id, sequence),
+  foreign key (tenant_id, rollout_id) references rollouts on delete cascade
+);
+
+-- Insights
+
+-- How many rollouts were created in a month (UTC), whatever has become of them (contract management.md §10.6).
+create table rollout_months (
+  tenant_id int not null,
+  month     date not null,                -- its first day
+  created   bigint not null,
+  primary key (tenant_id, month)
+);
+
+-- Since when they are counted.
+create table rollout_months_start (
+  one      boolean primary key default true check (one),
+  began_at timestamptz not null default now()
+);
+insert into rollout_months_start default values;
 
 -- Target filters and auto-assignments
 
@@ -157,11 +210,13 @@ create table target_filters (
   last_modified_by         text not null,
   last_modified_at         timestamptz not null default now(),
   revision                 int not null default 1,
+  auto_assign_safety       jsonb,                 -- the safety policy of its actions, as that of a rollout; null: none
   primary key (tenant_id, id),
   check ((auto_assign_set_id is null) = (auto_assign_type is null))
 );
 create unique index target_filters_name on target_filters (tenant_id, name);
 create index target_filters_set on target_filters (tenant_id, auto_assign_set_id) where auto_assign_set_id is not null;
+create index target_filters_name_folded on target_filters (tenant_id, lower(name) text_pattern_ops, id desc) where not standalone;
 
 -- The targets that a pass has found, a limited number at a time, in the order in which controller walks them. There is no foreign key: it would
 -- look the filter up for every row; whoever deletes a filter deletes them too.
@@ -257,17 +312,7 @@ create table fleet_cursor (
 );
 insert into fleet_cursor default values;
 
--- Commands and events
-
--- The first answers of commands that are not idempotent by a key of their own: a repeated command gets the same answer.
-create table commands (
-  tenant_id  int not null,
-  command_id text not null,
-  answer     jsonb not null,
-  at         timestamptz not null default now(),
-  primary key (tenant_id, command_id, at)
-) partition by range (at);
-create table commands_default partition of commands default;
+-- Events
 
 -- Events are self-contained: they need nothing that may change or vanish later. `items` holds one element per message.
 create table outbox (
@@ -291,3 +336,18 @@ create table outbox_cursor (
   sent pg_snapshot not null default '1:1:'
 );
 insert into outbox_cursor default values;
+
+-- Status of the system
+
+-- The running processes of the service, for the status of the system (contract console.md §3). Each writes its own row every 30 seconds.
+create table nodes (
+  id                   text primary key,        -- of the process, new at each start
+  service              text not null,
+  host                 text not null,
+  version              text not null,
+  started_at           timestamptz not null,
+  seen_at              timestamptz not null,
+  migration            text,                    -- the newest that the schema has
+  outbox_waiting_since timestamptz,             -- null: no event waits for Kafka
+  jobs                 jsonb not null check (jsonb_typeof(jobs) = 'array')
+) with (fillfactor = 50);

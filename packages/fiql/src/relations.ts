@@ -61,5 +61,5 @@ export const entries = ({ view, owner }: Links, value?: { head: string }): MapFi
   ...value,
 });
 
-/** It is for values that are too long for an index (see the migration of `target_metadata`). */
+/** It is for values that are too long for an index (see `target_metadata` in controller's migrations). */
 export const longValue = { head: "left(lower(e.value), 200)" };

@@ -11,7 +11,6 @@ export { createDevice, type Deployment, type DeploymentArtifact, type Device, ty
 export { type Answer, basic, type Call, send, succeeded } from "./builders/http.ts";
 export { type FilePart, multipart, slowForm } from "./builders/multipart.ts";
 export { hasCursor, type PageCost, pageCost, pagedLists, pathOfList, sortsOf, walked } from "./database/counting.ts";
-export { databaseBefore, type OlderDatabase } from "./database/older-database.ts";
 export { type RoundTripCounter, startRoundTripCounter } from "./database/round-trips.ts";
 export { testPasswords, withClient, withSharedClient } from "./database/template.ts";
 export { auditTables, dumpTenants, movingTables, outlivingTables, type TenantDump } from "./database/tenant-dump.ts";

@@ -96,6 +96,21 @@ describe("management 10.6 what is known of a month", () => {
     expect((await contentOf("/artifact-storage", 0))[0]).toMatchObject({ bytes: 71 });
   });
 
+  test("of the time before storage was recorded, there was at least what was found", async () => {
+    await fixture.rows("delete from artifact_storage_months where tenant_id = $1", [fixture.tenantId]);
+    await fixture.rows(
+      "insert into artifact_storage_months (tenant_id, month, bytes, found) values ($1, $2, 10, true), ($1, $3, 110, true), ($1, $4, 1111, false)",
+      [fixture.tenantId, ago(5), ago(4), ago(2)],
+    );
+    expect(await contentOf("/artifact-storage", 6)).toEqual([
+      { month: month(6), coverage: "none" },
+      { month: month(5), coverage: "partial", bytes: 10 },
+      { month: month(4), coverage: "partial", bytes: 110 },
+      { month: month(3), coverage: "partial", bytes: 110 },
+      ...[2, 1, 0].map((n) => ({ month: month(n), coverage: "full", bytes: 1111 })),
+    ]);
+  });
+
   test("targets are those of the end of a month; of the time before, those that were still there", async () => {
     await fixture.asController(
       `insert into monthly_counts (tenant_id, month, targets_created, targets_deleted, targets_found)

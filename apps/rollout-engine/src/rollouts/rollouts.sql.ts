@@ -64,7 +64,7 @@ export interface StatusReason {
   limit: number | null;
 }
 
-/** A step of another status is an older one: the release before does not record its steps. */
+/** A step of another status is an older one, which does not explain the present status. */
 const statusReason = `(select json_build_object('reason', s.reason, 'actor', s.actor, 'at', ${epochMs("s.at")}, 'groupId', s.caused_by,
                               'value', s.value, 'limit', s.threshold)
      from rollout_steps s

@@ -104,7 +104,7 @@ describe("console 2 why a rollout has its status, and the steps that led to it",
     await stepsAreEvents(id);
   });
 
-  test("a step that the release before did not record explains no later status", async () => {
+  test("a step of a former status explains no later one", async () => {
     fixture.engine();
     const id = await fixture.createRollout({});
     await fixture.isStatus(id, "ready");
