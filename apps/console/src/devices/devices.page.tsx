@@ -1,5 +1,5 @@
 import type { TargetView } from "@harrier/contracts";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, MonitorSmartphone, Plus, Upload } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
@@ -126,6 +126,10 @@ function Rows({ total, clear, add, begun }: RowsProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [all, setAll] = useState(false);
   const pollMs = usePollMs(10_000);
+  const page = (index: number) =>
+    ask(r.targets.list, { query: { q, sort, offset: index * pageSize, limit: pageSize, representation: "full", total: "none" } });
+  // The first rows are asked for while all are counted.
+  usePrefetchQuery(page(0));
   // Rows that are there stay where they cannot be asked for again; the page says that they are old.
   if (total.data === undefined)
     return total.error === null ? <Skeleton lines={12} /> : <Failure error={total.error} retry={() => void total.refetch()} />;
@@ -167,10 +171,7 @@ function Rows({ total, clear, add, begun }: RowsProps) {
         label={t.title}
         total={total.data}
         columns={deviceColumns(columnsOf(cols))}
-        page={(index) => ({
-          ...ask(r.targets.list, { query: { q, sort, offset: index * pageSize, limit: pageSize, representation: "full", total: "none" } }),
-          refetchInterval: pollMs,
-        })}
+        page={(index) => ({ ...page(index), refetchInterval: pollMs })}
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
         selection={{ has: (row) => all || chosen.has(row.controllerId), toggle, name: (row) => row.name }}
