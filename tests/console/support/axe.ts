@@ -56,5 +56,11 @@ async function inTheme(page: Page, theme: Theme, part: string | undefined): Prom
 export async function axe(page: Page, part?: string): Promise<string[]> {
   // It stays in a document, so that what opens over a page needs no other copy.
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(source);
-  return [...(await inTheme(page, "dark", part)), ...(await inTheme(page, "light", part))];
+  const first = lastThemes.get(page) ?? "dark";
+  const second = first === "dark" ? "light" : "dark";
+  lastThemes.set(page, second);
+  return [...(await inTheme(page, first, part)), ...(await inTheme(page, second, part))];
 }
+
+/** The theme in which a page was looked at last: what opens next in it is looked at in that one first, since another one draws everything anew. */
+const lastThemes = new WeakMap<Page, Theme>();
