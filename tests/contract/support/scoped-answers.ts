@@ -219,7 +219,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ),
   ...named(
     "distributionSets",
-    "list create get update delete listModules assignModules removeModule listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
+    "list create get update delete listModules assignModules removeModule tags listMetadata getMetadata updateMetadata deleteMetadata statistics rolloutStatistics actionStatistics autoAssignmentStatistics",
   ),
   ...named("distributionSetTags", "list create get update delete listAssigned assign assignByPut unassign toggle assignOne unassignOne"),
   ...named("configs", "list schema get put putMany delete"),
