@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { ask, r } from "../api/client.ts";
-import { wizard as t } from "../text/en.ts";
+import { sets, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.tsx";
 import { count } from "../ui/format.ts";
@@ -89,6 +89,7 @@ export function PlanText({ draft }: { draft: Draft }) {
       <Facts
         of={[
           [t.name, draft.name],
+          [sets.set, draft.set === "" ? undefined : <SetName key="set" id={draft.set} />],
           [t.filter, <code key="q">{draft.q}</code>],
           [t.template, t.templates[draft.template]],
           [t.type, t.types[draft.type]],
@@ -110,4 +111,10 @@ export function PlanText({ draft }: { draft: Draft }) {
       </div>
     </>
   );
+}
+
+/** A set by its name, and by its id until that is known. */
+function SetName({ id }: { id: string }) {
+  const { data } = useQuery(ask(r.distributionSets.get, { params: { distributionSetId: id } }));
+  return data === undefined ? id : `${data.name} ${data.version}`;
 }
