@@ -20,8 +20,8 @@ whenSignedOut(() => {
   void router.navigate({ to: "/login", search: { to: href } });
 });
 
-// The code of the page comes while the shell asks who has signed in.
-for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) void router.loadRouteChunk(route);
+// The code of the page comes while the shell asks who has signed in. Where it does not, the router asks for it again and says so.
+for (const route of router.getMatchedRoutes(router.latestLocation.pathname)[0]) router.loadRouteChunk(route)?.catch(() => undefined);
 
 const root = document.getElementById("root");
 if (root !== null) {

@@ -4,6 +4,9 @@ import type { RpcTls } from "./types.ts";
 
 const largestMessage = 16 * 1024 * 1024; // 50,000 new targets in one command stay below it
 
+/** So long a channel waits between two attempts to connect at most, but for a fifth that gRPC adds by chance. */
+export const reconnectEveryMs = 500;
+
 /**
  * The options of every channel. The back-off is short: when one replica ends just after another has come back, the calls wait for the connection to
  * that one, and none of them waits longer than a device does. The ping detects a peer that has vanished silently.
@@ -11,7 +14,7 @@ const largestMessage = 16 * 1024 * 1024; // 50,000 new targets in one command st
 export const channelOptions: ChannelOptions = {
   "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   "grpc.initial_reconnect_backoff_ms": 100,
-  "grpc.max_reconnect_backoff_ms": 500,
+  "grpc.max_reconnect_backoff_ms": reconnectEveryMs,
   "grpc.dns_min_time_between_resolutions_ms": 5_000,
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 3_000,

@@ -4,7 +4,7 @@ import { HarrierError } from "@harrier/errors";
 import { tracer } from "@harrier/tracing";
 import { CallLimiter, type CallLimits, unavailable } from "./call-limiter.ts";
 import { mayConnect } from "./callers.ts";
-import { channelOptions, clientCredentials, targetOf } from "./channel.ts";
+import { channelOptions, clientCredentials, reconnectEveryMs, targetOf } from "./channel.ts";
 import { Circuit, type CircuitOptions } from "./circuit.ts";
 import { calleeState, fromServiceError, isSessionEnd } from "./error-transport.ts";
 import {
@@ -48,7 +48,7 @@ const defaultLifeMs = 30_000;
 const maxRetries = 2;
 const firstRetryDelayMs = 50;
 /** A channel tries to connect twice in this time; a longer wait would not help, because a device waits five seconds. */
-const maxWaitMs = 1_200;
+const maxWaitMs = 2.4 * reconnectEveryMs;
 const silentAfterMs = 3_000;
 const sessionEndQuietMs = 5_000;
 const leastRemainingMs = 100;

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { HarrierError } from "@harrier/errors";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { call, cleanUp, connect, failure, force, keyText, secret, serve } from "../test-support/actions.ts";
@@ -124,5 +126,28 @@ describe("a retry", () => {
     expect((await failure(client.forceAction(force, call()))).code).toBe("unavailable");
     await serve({ forceAction: async () => ({}) }, { port });
     await vi.waitFor(() => client.forceAction(force, call()), { timeout: 8_000, interval: 100 });
+  });
+
+  it("reaches a replica that has just come back when the other one ends, however long it was away", { timeout: 20_000 }, async () => {
+    const handlers = { forceAction: async () => ({}) };
+    const [first, port] = await serve(handlers);
+    const [second, other] = await serve(handlers);
+    const client = connect([port, other]);
+    await client.forceAction(force, call());
+    await first.stop(0);
+    const away = createServer((socket) => socket.destroy()).listen(port, "127.0.0.1");
+    try {
+      await once(away, "listening");
+      // by then a channel waits between two attempts as long as it ever does
+      await new Promise((resolve) => setTimeout(resolve, 5_000));
+      // it comes back just after an attempt: the next one is as far as can be
+      await once(away, "connection");
+    } finally {
+      away.close();
+      await once(away, "close");
+    }
+    await serve(handlers, { port });
+    await second.stop(0);
+    await client.forceAction(force, call());
   });
 });

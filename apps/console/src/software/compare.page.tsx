@@ -92,10 +92,8 @@ interface TableProps {
 
 function Table({ first, second, only }: TableProps) {
   const pairs = pairModules(first.modules, second.modules);
-  const [typeOf, step] = [
-    (set: DistributionSetView) => set.typeName ?? set.type,
-    (set: DistributionSetView) => (set.requiredMigrationStep ? software.yes : "–"),
-  ];
+  const typeOf = (set: DistributionSetView) => set.typeName ?? set.type;
+  const step = (set: DistributionSetView) => (set.requiredMigrationStep ? software.yes : "–");
   const heading = (set: DistributionSetView) => (
     <Link to="/software/sets/$setId" params={{ setId: String(set.id) }}>
       {set.name} {set.version}

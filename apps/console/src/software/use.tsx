@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
+import { quoted } from "../fiql/complete.ts";
 import { software as t } from "../text/en.ts";
 import { count } from "../ui/format.ts";
 import { Card, Facts } from "../ui/page.tsx";
@@ -68,7 +69,7 @@ function Counts({ to, of, q, field }: CountsProps) {
 function Missing({ set }: { set: DistributionSetView }) {
   const lacking = useLacking(r.distributionSetTypes.list, r.distributionSetTypes.listMandatory);
   const types = useQuery({
-    ...ask(r.distributionSetTypes.list, { query: { q: `key=="${set.type}"`, limit: 1 } }),
+    ...ask(r.distributionSetTypes.list, { query: { q: `key==${quoted(set.type)}`, limit: 1 } }),
     enabled: lacking === undefined,
   });
   const id = types.data?.content[0]?.id;
