@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { freshDatabase } from "../../../tests/setup/fresh-database.ts";
 import { freePort } from "./ports.ts";
@@ -86,6 +87,11 @@ describe("one stack", () => {
   test("restarts a killed database, and the services reconnect", async () => {
     const postgres = stack.processes().find(({ name }) => name === "postgres");
     process.kill(postgres?.pid ?? 0, "SIGKILL");
+    // its backends may answer for a while without it, but only the next one takes new connections
+    await eventually(async () => {
+      const client = new pg.Client({ connectionString: stack.adminDatabaseUrl });
+      await client.connect().finally(() => client.end());
+    });
     await eventually(async () => expect((await api(stack.baseUrl, stack.adminPassword, "targets")).status).toBe(200));
     await stack.ready(30_000);
   });
