@@ -2,6 +2,7 @@ import type { TargetFilterView } from "@harrier/contracts";
 import { useNavigate } from "@tanstack/react-router";
 import { askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
+import { FilterField } from "../fiql/filter-field.tsx";
 import { problemOfQuery } from "../fiql/problem.ts";
 import { common, filterMenu, savedFilters as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
@@ -60,16 +61,7 @@ function Known({ seen, close, from }: KnownProps) {
       again={seen?.again}
     >
       <Field label={common.name} value={name} onChange={(next) => edit({ name: next })} maxLength={limits.name} autoFocus />
-      <Field
-        label={t.query}
-        hint={t.queryHint}
-        error={problem}
-        value={query}
-        onChange={(next) => edit({ query: next })}
-        maxLength={limits.query}
-        lines
-        spellCheck={false}
-      />
+      <FilterField label={t.query} hint={t.queryHint} value={query} onChange={(next) => edit({ query: next })} />
     </FormDialog>
   );
 }

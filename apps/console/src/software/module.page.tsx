@@ -9,11 +9,12 @@ import { commands, states, software as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { bytes } from "../ui/format.ts";
-import { Card, Facts, Page } from "../ui/page.tsx";
+import { Card, Page } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { EditModule } from "./edit-software.tsx";
 import { ModuleMetadata } from "./metadata.tsx";
+import { ModuleUse } from "./module-use.tsx";
 import { SoftwareState } from "./state.tsx";
 import { Uploads } from "./uploads.tsx";
 
@@ -66,16 +67,7 @@ export function ModulePage() {
           <Files module={data} />
           <ModuleMetadata moduleId={data.id} />
         </div>
-        <Card title={t.use}>
-          <Facts
-            of={[
-              [t.type, data.typeName ?? data.type],
-              [t.vendor, data.vendor],
-              [t.encrypted, data.encrypted ? t.yes : undefined],
-              [t.columns.changed, <Time key="at" at={data.lastModifiedAt} />],
-            ]}
-          />
-        </Card>
+        <ModuleUse module={data} />
       </div>
     </Page>
   );

@@ -73,10 +73,16 @@ export function NewModule({ close }: { close: () => void }) {
 /** So many modules are offered, the newest first. */
 const offered = 100;
 
+interface NewSetProps {
+  readonly close: () => void;
+  /** A module that it begins with, whose name and version it takes over. */
+  readonly of?: { readonly id: number; readonly name: string; readonly version: string };
+}
+
 /** Makes a set of modules. */
-export function NewSet({ close }: { close: () => void }) {
-  const [value, setValue] = useState(empty);
-  const [modules, setModules] = useState<readonly number[]>([]);
+export function NewSet({ close, of }: NewSetProps) {
+  const [value, setValue] = useState(of === undefined ? empty : { ...empty, name: of.name, version: of.version });
+  const [modules, setModules] = useState<readonly number[]>(of === undefined ? [] : [of.id]);
   const navigate = useNavigate();
   const { data } = useQuery(ask(r.distributionSetTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
   const all = useQuery(ask(r.softwareModules.list, { query: { limit: offered, sort: "id:DESC" } }));

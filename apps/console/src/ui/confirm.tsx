@@ -124,6 +124,8 @@ export function FormDialog({ title, text, button, open, close, why, wide, run, a
   const { busy, start, reset } = runs;
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    // A dialog that was opened in a form lies outside of it on the page, but not for React.
+    event.stopPropagation();
     if (why === undefined && !busy) start();
   };
   const change = (next: boolean) => {

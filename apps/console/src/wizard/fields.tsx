@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { ask, r } from "../api/client.ts";
-import { problemOfQuery } from "../fiql/problem.ts";
+import { FilterField } from "../fiql/filter-field.tsx";
 import { wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Check, Choice, Field, Segments } from "../ui/field.tsx";
@@ -40,15 +40,12 @@ export function WhoStep({ draft, edit }: StepProps) {
   const saved = data?.content ?? [];
   return (
     <>
-      <Field
+      <FilterField
         label={t.filter}
         hint={t.filterHint}
-        error={problemOfQuery(draft.q)}
         placeholder={t.filterPlaceholder}
         value={draft.q}
         onChange={(q) => edit({ q })}
-        maxLength={limits.query}
-        spellCheck={false}
         autoFocus
       />
       <div className={style["row"]}>
