@@ -2,10 +2,12 @@ import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { HashThreads, type ThreadFile } from "./hash-threads.ts";
 import { algorithms, type Hasher, openHasher } from "./hashers.ts";
 
-/** Bytes go to the threads in blocks of so many: one is filled while the other is hashed. A file that is smaller is hashed at once. */
-export const blockBytes = 128 * 1_024;
-/** The memory of blocks is used again; only so much is kept. */
-const keptBlocks = 16;
+/** Bytes go to the threads in blocks of so many: one is filled while the others are hashed. A file that is smaller than one is hashed at once. */
+export const blockBytes = 256 * 1_024;
+/** A file has so many blocks. Two would do, but then whoever fills and the two threads wait for each other at each block. */
+export const blocksOfFile = 4;
+/** The memory of blocks is used again; that of only so many files is kept. */
+const keptBlocks = 8;
 
 /** The threads of this process, which begin with its first file. */
 export const hashThreads = new HashThreads();
@@ -18,14 +20,14 @@ export type Starts = "unsaved" | readonly (Uint8Array | null)[];
 export class FileHashes implements Disposable {
   readonly #starts: Starts;
   readonly #threads: HashThreads;
-  readonly #blocks = unusedBlocks.pop() ?? new SharedArrayBuffer(2 * blockBytes);
+  readonly #blocks = unusedBlocks.pop() ?? new SharedArrayBuffer(blocksOfFile * blockBytes);
   readonly #memory = new Uint8Array(this.#blocks);
   #file: ThreadFile | undefined;
-  /** Where the block begins that is being filled, and how many bytes it has. */
-  #begin = 0;
+  /** Which block is being filled, and how many bytes it has. */
+  #block = 0;
   #filled = 0;
-  /** The hashing of the other block. */
-  #other: Promise<void> = Promise.resolve();
+  /** The last hashing of each block. */
+  readonly #hashed = Array.from({ length: blocksOfFile }, () => Promise.resolve());
   #disposed = false;
 
   constructor(starts: Starts, threads: HashThreads = hashThreads) {
@@ -68,7 +70,7 @@ export class FileHashes implements Disposable {
     this.#file?.release();
     // a thread that still reads the memory must not see that of another file
     const reuse = () => void (unusedBlocks.length < keptBlocks && unusedBlocks.push(this.#blocks));
-    this.#other.then(reuse, () => undefined);
+    Promise.all(this.#hashed).then(reuse, () => undefined);
   }
 
   async #take(bytes: Uint8Array): Promise<void> {
@@ -86,20 +88,24 @@ export class FileHashes implements Disposable {
     return piece.length;
   }
 
-  /** Gives the block to the threads, and resolves when the other one is free. */
+  get #begin(): number {
+    return this.#block * blockBytes;
+  }
+
+  /** Gives the block to the threads, and resolves when the next one is free. */
   #handOver(): Promise<void> {
     this.#file ??= this.#threads.open(this.#starts, this.#blocks);
-    const before = this.#other;
-    this.#other = this.#file.update(this.#begin, this.#begin + this.#filled);
-    this.#other.catch(() => undefined); // whoever waits for the block hears of it
-    this.#begin = blockBytes - this.#begin;
+    const hashed = this.#file.update(this.#begin, this.#begin + this.#filled);
+    hashed.catch(() => undefined); // whoever waits for the block hears of it
+    this.#hashed[this.#block] = hashed;
+    this.#block = (this.#block + 1) % blocksOfFile;
     this.#filled = 0;
-    return before;
+    return this.#hashed[this.#block] as Promise<void>;
   }
 
   async #flush(): Promise<void> {
     if (this.#filled > 0) await this.#handOver();
-    await this.#other;
+    await Promise.all(this.#hashed);
   }
 
   /** What is less than a block is hashed here: threads would cost more. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import type { Bench } from "../lib/context.ts";
-import { peakMiB } from "../lib/cpu.ts";
+import { cpuSeconds, difference, peakMiB } from "../lib/cpu.ts";
 import { median } from "../lib/statistics.ts";
 import { startBareCopy } from "../limits/bare-copy.ts";
 
@@ -15,6 +15,9 @@ const share = 0.6;
 const small = { downloads: 2_000, atATime: 8, share: 0.6 };
 /** The gateway and artifact-store stay below this, however large the file is. */
 const memoryMiB = 300;
+
+/** Whether the bytes of a transfer pass through this process. */
+const isOnTheWay = (process: string): boolean => /^(gateway|artifact-store)/.test(process);
 
 interface Created {
   readonly id: number;
@@ -52,16 +55,18 @@ export async function benchTransfer(bench: Bench): Promise<void> {
   try {
     const client = new Client(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
     const rates = { plainUp: [] as number[], up: [] as number[], parts: [] as number[], plainDown: [] as number[], down: [] as number[] };
+    const costs = new Costs(bench);
     for (let round = 0; round < rounds; round += 1) {
       const [one, other] = [makeFile(size), makeFile(size)];
       rates.plainUp.push(await rateOf(size, () => copyIn(plain, one)));
       const [module, second] = [await client.createModule(), await client.createModule()];
-      rates.up.push(await rateOf(size, () => client.upload(module, one)));
-      rates.parts.push(await rateOf(size, () => client.uploadInParts(second, other)));
+      rates.up.push(await costs.of("upload in one request", size, () => client.upload(module, one)));
+      rates.parts.push(await costs.of("upload in parts", size, () => client.uploadInParts(second, other)));
       rates.plainDown.push(await rateOf(size, () => copyOut(plain, "/", {})));
       const artifact = await client.firstArtifact(module);
-      rates.down.push(await rateOf(size, () => client.download(module, artifact, one)));
+      rates.down.push(await costs.of("download", size, () => client.download(module, artifact, one)));
     }
+    costs.addTo(bench);
     const add = (figure: string, found: readonly number[], limit: readonly number[]): void => {
       const [value, most] = [median(found), median(limit)];
       report.add({ scenario, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
@@ -78,7 +83,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
     add("upload in parts", rates.parts, rates.plainUp);
     add("download", rates.down, rates.plainDown);
     await addSmallFiles(bench, bare.url);
-    for (const { name, pids } of bench.groups().filter((group) => /^(gateway|artifact-store)/.test(group.name))) {
+    for (const { name, pids } of bench.groups().filter((group) => isOnTheWay(group.name))) {
       const value = Math.max(...pids.map(peakMiB));
       report.add({ scenario, figure: `peak of ${name}`, value, unit: "MiB", limit: `budget ${memoryMiB} MiB`, ok: value <= memoryMiB });
     }
@@ -127,6 +132,36 @@ async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise
     });
   } finally {
     await Promise.all(pools.map((pool) => pool.close()));
+  }
+}
+
+/** The CPU time of each process that large transfers cost. */
+class Costs {
+  readonly #groups: Bench["groups"];
+  readonly #found = new Map<string, Map<string, number[]>>();
+
+  constructor(bench: Bench) {
+    this.#groups = bench.groups;
+  }
+
+  /** Answers the rate, and keeps the cost. */
+  async of(what: string, bytes: number, work: () => Promise<void>): Promise<number> {
+    const groups = this.#groups();
+    const before = cpuSeconds(groups);
+    const rate = await rateOf(bytes, work);
+    const found = this.#found.get(what) ?? new Map<string, number[]>();
+    this.#found.set(what, found);
+    for (const [name, seconds] of difference(cpuSeconds(groups), before))
+      found.set(name, [...(found.get(name) ?? []), (seconds * 1_000) / (bytes / mebi)]);
+    return rate;
+  }
+
+  addTo({ report }: Bench): void {
+    for (const [what, found] of this.#found) {
+      for (const [name, values] of found) {
+        if (isOnTheWay(name)) report.add({ scenario, figure: `CPU of ${name} per MiB, ${what}`, value: median(values), unit: "ms" });
+      }
+    }
   }
 }
 
@@ -190,7 +225,7 @@ class Client {
   }
 
   async upload(module: number, file: File): Promise<void> {
-    const boundary = "transfer-boundary";
+    const boundary = "------------------------d74496d66958873e"; // as long as that of curl
     const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`);
     const end = Buffer.from(`\r\n--${boundary}--\r\n`);
     const form = function* (): Generator<Buffer> {
