@@ -64,7 +64,7 @@ it("a sender that is faster than the hashes waits: no more than its blocks is he
   expect(hashes.update(bytes)).toBeUndefined();
   const taken = Array.from({ length: 2 * blocksOfFile }, () => hashes.update(bytes));
   let free = 0;
-  for (const one of taken) one?.then(() => free++);
+  for (const one of taken) void one?.then(() => free++);
   // the threads have had no turn yet, so that only the blocks that are there could be filled
   await Promise.resolve();
   expect(free).toBeLessThan(blocksOfFile);

@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from "node:f
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { codeOf, readChunk, syncDirectory, inSteps } from "./directory-files.ts";
+import { codeOf, inSteps, readChunk, syncDirectory } from "./directory-files.ts";
 import type { Reserve } from "./reserve.ts";
 import type { CollectedParts, IncomingPart, StoredPart } from "./storage.ts";
 

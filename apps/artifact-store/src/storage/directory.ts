@@ -4,7 +4,7 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
-import { codeOf, readChunk, syncDirectory, inSteps } from "./directory-files.ts";
+import { codeOf, inSteps, readChunk, syncDirectory } from "./directory-files.ts";
 import { joinFiles, partsSuffix, writePart } from "./directory-parts.ts";
 import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";

@@ -79,15 +79,21 @@ export function HowStep({ draft, edit }: StepProps) {
         />
       </div>
       <p className="muted">{t.templateText[template]}</p>
-      <p className="muted">{t.thresholds}</p>
       {template === "equal" && <Field label={t.amount} value={draft.amount} onChange={(amount) => edit({ amount })} inputMode="numeric" />}
       {own ? (
         <GroupRows groups={draft.groups} onChange={(groups) => edit({ template: "own", groups })} />
       ) : (
-        <div className={style["row"]}>
-          <Field label={t.success} value={draft.success} onChange={(success) => edit({ success })} inputMode="numeric" />
-          <Field label={t.error} value={draft.error} onChange={(error) => edit({ error })} inputMode="numeric" />
-        </div>
+        <>
+          <div className={style["row"]}>
+            {template === "equal" && (
+              <Field label={t.success} value={draft.success} onChange={(success) => edit({ success })} inputMode="numeric" />
+            )}
+            <Field label={t.error} value={draft.error} onChange={(error) => edit({ error })} inputMode="numeric" />
+          </div>
+          <p className="muted">
+            {template === "equal" && t.nextAt(draft.success)} {t.pauseAbove(draft.error)}
+          </p>
+        </>
       )}
     </>
   );
@@ -103,11 +109,18 @@ function GroupRows({ groups, onChange }: { groups: readonly GroupDraft[]; onChan
         <div key={index} className={style["group"]}>
           <Field label={t.groupName} value={group.name} onChange={(name) => edit(index, { name })} maxLength={limits.name} />
           <Field label={t.percent} value={group.percent} onChange={(percent) => edit(index, { percent })} inputMode="numeric" />
-          <Field label={t.success} value={group.success} onChange={(success) => edit(index, { success })} inputMode="numeric" />
+          {index < groups.length - 1 ? (
+            <Field label={t.success} value={group.success} onChange={(success) => edit(index, { success })} inputMode="numeric" />
+          ) : (
+            <span className={`${style["last"]} muted`}>{t.last}</span>
+          )}
           <Field label={t.error} value={group.error} onChange={(error) => edit(index, { error })} inputMode="numeric" />
           <Button look="ghost" aria-label={t.removeGroup(group.name)} onClick={() => onChange(groups.filter((_, at) => at !== index))}>
             <X size={14} aria-hidden />
           </Button>
+          <p className="muted">
+            {t.takes(group.percent, index === 0)} {index < groups.length - 1 && t.nextAt(group.success)} {t.pauseAbove(group.error)}
+          </p>
         </div>
       ))}
       <div>

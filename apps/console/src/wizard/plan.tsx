@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { ask, r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
 import { sets, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { copyText } from "../ui/copy.tsx";
@@ -39,7 +40,10 @@ export function Plan({ draft, isQuery }: { draft: Draft; isQuery: (q: string) =>
       : data.groups.map(() => Number(draft.error));
   return (
     <div className={style["plan"]}>
-      <p className={`${style["big"]} num`}>{t.matched(data.matched)}</p>
+      <div>
+        <p className={`${style["big"]} num`}>{t.matched(data.matched)}</p>
+        <HaveIt q={draft.q} set={draft.set} />
+      </div>
       <div className={style["bars"]}>
         {data.groups.map((group, index) => (
           <GroupBar key={group.name} {...group} total={data.matched} errorPercent={thresholds[index] ?? 100} />
@@ -53,6 +57,15 @@ export function Plan({ draft, isQuery }: { draft: Draft; isQuery: (q: string) =>
       )}
     </div>
   );
+}
+
+/** How many of the devices have the set already. */
+function HaveIt({ q, set }: { q: string; set: string }) {
+  const lacking = useLacking(r.targets.list);
+  const query = { q: `(${q});installedds.id==${set}`, limit: 1 };
+  const { data } = useQuery({ ...ask(r.targets.list, { query }), enabled: lacking === undefined, staleTime: 15_000 });
+  const number = data?.total ?? 0;
+  return number > 0 && <p className="muted num">{t.haveIt(number)}</p>;
 }
 
 function GroupBar({
@@ -76,7 +89,11 @@ function GroupBar({
       <div className={style["track"]}>
         <span className={style["share"]} style={{ width: `${(100 * totalTargets) / Math.max(1, total)}%` }} />
       </div>
-      <span className="muted num">{stops === undefined ? t.never(totalTargets) : t.stopsAt(totalTargets, stops)}</span>
+      {totalTargets === 0 ? (
+        <span className={style["warn"]}>{t.emptyGroup}</span>
+      ) : (
+        <span className="muted num">{stops === undefined ? t.never(totalTargets) : t.stopsAt(totalTargets, stops)}</span>
+      )}
     </div>
   );
 }

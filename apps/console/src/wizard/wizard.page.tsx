@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { change, r } from "../api/client.ts";
 import { draftKey } from "../api/drafts.ts";
 import { useLacking } from "../api/permissions.ts";
@@ -10,7 +10,7 @@ import { rollouts, states, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";
 import { Card, Page } from "../ui/page.tsx";
-import { Refusal } from "../ui/states.tsx";
+import { Empty, Refusal } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { HowStep, WhatStep, WhenStep, WhoStep } from "./fields.tsx";
 import { Plan, PlanText } from "./plan.tsx";
@@ -38,11 +38,19 @@ function storedDraft(q: string | undefined, set: string | undefined): Draft {
 
 /** Creates a rollout in five steps; what is written stays in the tab until it is created. */
 export function WizardPage() {
+  const lacking = useLacking(r.rollouts.create);
+  return lacking === undefined ? <Steps /> : <Empty alone title={states.forbidden} text={states.missing(lacking)} />;
+}
+
+function Steps() {
   const { step = "what", q, set } = route.useSearch();
   const navigate = route.useNavigate();
   const [draft, setDraft] = useState(() => storedDraft(q, set));
   const [tried, setTried] = useState<StepName>();
   const shown = stepNames.find((name) => name === step) ?? "what";
+  const at = stepNames.indexOf(shown);
+  const [seen, setSeen] = useState(at);
+  useEffect(() => setSeen((before) => Math.max(before, at)), [at]);
   const problems = problemsOf(shown, draft, Date.now(), isQuery);
   const edit = (part: Partial<Draft>) => {
     const next = { ...draft, ...part };
@@ -57,7 +65,7 @@ export function WizardPage() {
   const next = (event: FormEvent) => {
     event.preventDefault();
     if (problems.length > 0) return setTried(shown);
-    go(stepNames[stepNames.indexOf(shown) + 1] ?? "plan");
+    go(stepNames[at + 1] ?? "plan");
   };
   return (
     <Page
@@ -68,7 +76,7 @@ export function WizardPage() {
         </Link>
       }
     >
-      <StepList shown={shown} draft={draft} go={go} />
+      <StepList shown={shown} seen={seen} draft={draft} go={go} />
       <div className={style["layout"]}>
         <Card title={t.steps[shown] ?? ""}>
           <form className={style["form"]} onSubmit={next} noValidate>
@@ -99,12 +107,20 @@ export function WizardPage() {
   );
 }
 
-function StepList({ shown, draft, go }: { shown: StepName; draft: Draft; go: (name: StepName) => void }) {
+interface StepListProps {
+  readonly shown: StepName;
+  /** The last step that was seen: those behind it are not done, even if they begin with what would do. */
+  readonly seen: number;
+  readonly draft: Draft;
+  readonly go: (name: StepName) => void;
+}
+
+function StepList({ shown, seen, draft, go }: StepListProps) {
   return (
     <nav aria-label={t.stepList}>
       <ol className={style["steps"]}>
         {stepNames.map((name, index) => {
-          const done = name !== "plan" && problemsOf(name, draft, Date.now(), isQuery).length === 0;
+          const done = name !== "plan" && index <= seen && problemsOf(name, draft, Date.now(), isQuery).length === 0;
           return (
             <li key={name}>
               <button
@@ -127,7 +143,6 @@ function StepList({ shown, draft, go }: { shown: StepName; draft: Draft; go: (na
 
 function Foot({ shown, draft, go }: { shown: StepName; draft: Draft; go: (name: StepName) => void }) {
   const navigate = route.useNavigate();
-  const lacking = useLacking(r.rollouts.create);
   const create = async () => {
     const made = await change(r.rollouts.create, { body: bodyOf(draft) });
     sessionStorage.removeItem(keyOf() ?? "");
@@ -137,12 +152,7 @@ function Foot({ shown, draft, go }: { shown: StepName; draft: Draft; go: (name: 
   };
   const { busy, error, start } = useRun(create, () => undefined);
   const open = firstOpen(draft, Date.now(), isQuery);
-  const why =
-    lacking !== undefined
-      ? states.missing(lacking)
-      : open === "plan"
-        ? undefined
-        : t[problemsOf(open, draft, Date.now(), isQuery)[0] ?? "mustName"];
+  const why = open === "plan" ? undefined : t[problemsOf(open, draft, Date.now(), isQuery)[0] ?? "mustName"];
   const before = stepNames[stepNames.indexOf(shown) - 1];
   return (
     <>
