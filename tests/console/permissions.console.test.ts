@@ -92,7 +92,6 @@ const controls: [permission: string, page: Where, method: string, path: string][
   ["CREATE_REPOSITORY", "software", "POST", "softwaremodules"],
   ["UPDATE_REPOSITORY", "set", "POST", "distributionsets/999/assignedSM"],
   ["DELETE_REPOSITORY", "module", "DELETE", "softwaremodules/999"],
-  ["CREATE_ROLLOUT", "plan", "POST", "rollouts"],
   ["CREATE_ROLLOUT", "rollouts", "POST", "rollouts"],
   ["CREATE_ROLLOUT", "set", "POST", "rollouts"],
   ["UPDATE_ROLLOUT", "definition", "PUT", "rollouts/999"],
@@ -103,6 +102,7 @@ const controls: [permission: string, page: Where, method: string, path: string][
 
 /** A page that shows a thing to whoever holds the permission, and says or leaves out that thing for others. */
 const texts: [permission: string, page: Where, others: RegExp, method: string, path: string][] = [
+  ["CREATE_ROLLOUT", "plan", /Needs the permission CREATE_ROLLOUT/, "POST", "rollouts"],
   ["READ_TARGET_SECURITY_TOKEN", "access", /needs READ_TARGET_SECURITY_TOKEN/, "GET", ""],
   ["READ_GATEWAY_SECURITY_TOKEN", "signIn", /READ_GATEWAY_SECURITY_TOKEN/, "GET", "system/configs/authentication.gatewaytoken.key"],
   ["DOWNLOAD_REPOSITORY_ARTIFACT", "module", /DOWNLOAD_REPOSITORY_ARTIFACT/, "GET", "softwaremodules/{module}/artifacts/1/download"],

@@ -202,3 +202,24 @@ test("what is counted about a set leads to the list that was counted", async () 
   await use.getByText("Missing").waitFor();
   await use.getByText("OS", { exact: true }).last().waitFor();
 });
+
+test("a set is made of a module on its page, which then names the sets that hold it", async () => {
+  const name = uniqueName("alone");
+  const [module] = await admin().post<{ id: number }[]>("softwaremodules", [{ name, version: "1.0", type: "os" }]);
+  await openPage(page, login.baseUrl, `/software/modules/${module?.id}`);
+  await page.getByText("None yet: devices get a module by a set that holds it.").waitFor();
+  await press("New set of this module");
+  expect(await dialog().getByLabel("Name").inputValue()).toBe(name);
+  expect(await dialog().getByLabel(`${name} 1.0`).isChecked()).toBe(true);
+  await dialog().getByLabel("Type").selectOption("os");
+  await dialog().getByRole("button", { name: "Create", exact: true }).press("Enter");
+  await page.getByRole("heading", { level: 1, name: `${name} 1.0` }).waitFor();
+  await page.waitForURL(/\/software\/sets\//);
+  await openPage(page, login.baseUrl, `/software/modules/${module?.id}`);
+  await page
+    .getByRole("main")
+    .getByRole("link", { name: `${name} 1.0`, exact: true })
+    .press("Enter");
+  await page.waitForURL(/\/software\/sets\//);
+  expect(complaints).toEqual([]);
+});

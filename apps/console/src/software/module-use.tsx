@@ -30,7 +30,7 @@ export function ModuleUse({ module }: { module: SoftwareModuleView }) {
           [t.inSets, <Sets key="sets" moduleId={module.id} />],
         ]}
       />
-      <div>
+      <div className={style["makeSet"]}>
         <Button why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
           {t.newSetOf}
         </Button>

@@ -48,7 +48,7 @@ export function WhoStep({ draft, edit }: StepProps) {
         onChange={(q) => edit({ q })}
         autoFocus
       />
-      <div className={style["row"]}>
+      <div className={style["offers"]}>
         <Button onClick={() => edit({ q: t.filterPlaceholder })}>{t.everybody}</Button>
         {saved.length > 0 && (
           <Choice

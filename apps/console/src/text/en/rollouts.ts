@@ -178,7 +178,7 @@ export const wizard = {
   description: "Description",
   filter: "Devices",
   filterPlaceholder: "controllerid==*",
-  filterHint: "A query. Every device that matches when the rollout is created takes part.",
+  filterHint: "Every device that this query finds when the rollout is created takes part. Build makes it out of conditions.",
   everybody: "All devices",
   saved: "Saved filters",
   template: "Groups",
@@ -194,7 +194,8 @@ export const wizard = {
   percent: "Share, %",
   success: "Next group at, %",
   error: "Pause above, %",
-  takes: (percent: string, first: boolean) => (first ? `Takes ${percent} % of the devices.` : `Takes ${percent} % of the rest.`),
+  takes: (percent: string, first: boolean) =>
+    first ? `Takes ${percent} % of the devices.` : percent === "100" ? "Takes all the rest." : `Takes ${percent} % of the rest.`,
   nextAt: (percent: string) => `The next group begins when ${percent} % have installed it.`,
   pauseAbove: (percent: string) => `The rollout pauses when more than ${percent} % of a group have failed.`,
   last: "the last group",
