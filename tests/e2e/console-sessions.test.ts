@@ -149,6 +149,36 @@ test("who loses a permission loses it in the sessions that run, which stay open 
   await eventually(async () => expect(await targets()).toEqual([200, 200, 200, 200]), 1_500, 20);
 });
 
+test("who loses a permission, signs out or is deleted gets no more events, whatever stream is open", async () => {
+  const admin = adminOf(stack);
+  const names = ["pat", "ron", "tim"];
+  const users = await admin.post<{ id: number }[]>(
+    "users",
+    names.map((name) => ({ name, password, permissions: ["READ_TARGET", "READ_ROLLOUT", "READ_REPOSITORY"] })),
+  );
+  const cookies = await Promise.all(names.map((name) => signIn(name)));
+  const streams = await Promise.all(
+    [...cookies, await signIn("pat", {}, second())].map(async (cookie, n) => {
+      const answer = await api({ cookie }, n === 3 ? second() : first(), "events/stream?changes=true");
+      expect(answer.status).toBe(200);
+      let over = false;
+      const end = () => {
+        over = true;
+      };
+      answer.body?.pipeTo(new WritableStream()).then(end, end);
+      return () => over;
+    }),
+  );
+  const areOver = () => streams.map((over) => over());
+  await session({ cookie: cookies[0] as string, ...own }, second(), "DELETE");
+  // Whoever has several sessions signs in anew for each: the other one is still good for it.
+  await eventually(() => expect(areOver()).toEqual([true, false, false, true]), 2_000, 20);
+  await admin.call(`users/${users[1]?.id}/permissions/READ_TARGET`, { method: "DELETE" });
+  await eventually(() => expect(areOver()).toEqual([true, true, false, true]), 2_000, 20);
+  await admin.call(`users/${users[2]?.id}`, { method: "DELETE" });
+  await eventually(() => expect(areOver()).toEqual([true, true, true, true]), 2_000, 20);
+});
+
 test("a session that its user or an administrator ends elsewhere is over at all gateways within a second, and others stay", async () => {
   const admin = adminOf(stack);
   const [user] = await admin.post<{ id: number }[]>("users", [{ name: "sue", password, permissions: ["READ_TARGET"] }]);

@@ -49,6 +49,7 @@ import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./lis
 import { Attention } from "./routing/attention.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
+import { OpenStreams } from "./routing/open-streams.ts";
 import { createForward } from "./routing/proxy.ts";
 import { createBodyReader } from "./routing/read-body.ts";
 import { sendRefusal } from "./routing/refusal.ts";
@@ -87,7 +88,8 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const uses = keyUses(identity, () => jobs.wake("key-uses"));
   const usedSessions = sessionUses(identity, () => jobs.wake("session-uses"));
   const deniedRequests = countDeniedRequests(identity, log, () => jobs.wake("denied-requests"));
-  const streams = followChanges({ devices, principals, deviceIdentity, identity });
+  const open = new OpenStreams();
+  const streams = followChanges({ devices, principals, open, deviceIdentity, identity });
   const replicas = {
     controller: config.HARRIER_CONTROLLER_HTTP,
     management: config.HARRIER_MANAGEMENT_HTTP,
@@ -141,6 +143,7 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
     ...forwards(upstreams, log),
     keys,
     inFlight: new InFlight(config.HARRIER_IN_FLIGHT_TENANT),
+    streams: open,
     downloads: new InFlight(config.HARRIER_IN_FLIGHT_DEVICE),
     bodies: createBodyReader({ withinMs: bodyWithinMs, together: bodiesTogether }),
     openBodies: createBodyReader({ withinMs: openBodyWithinMs, together: openBodiesTogether }),

@@ -92,6 +92,14 @@ test("failed sign-ins of others lock no user out: neither from a known address n
   expect(await outcome("ada", "right", "198.51.100.1")).toBe("in");
 });
 
+test("a password that its owner has used is a guess from another address: after some wrong ones the right one is not let through", async () => {
+  expect(await outcome("ada", "right", "198.51.100.1")).toBe("in");
+  for (let n = 0; n < 3; n++) await outcome("ada", `wrong${n}`, "203.0.113.9");
+  cache.streamSilent(); // what is cached never comes to the limits
+  expect(await outcome("ada", "right", "203.0.113.9")).toBe("tooManyRequests");
+  expect(await outcome("ada", "right", "198.51.100.1")).toBe("in");
+});
+
 test("the tenant of a name counts in any spelling, its user does not", async () => {
   for (const name of ["default\\ada", "DEFAULT\\ada", "Default\\ada"]) await outcome(name, `wrong ${name}`);
   expect(await outcome("dEFAULT\\ada", "right")).toBe("tooManyRequests");

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { HarrierError } from "@harrier/errors";
 import type { Principal, Client as RpcClient, SignInResponse } from "@harrier/rpc";
 import { networkOf } from "../client/address-list.ts";
@@ -102,13 +103,13 @@ async function ask(deps: PasswordDeps, request: UserSignIn, basic: Basic, always
   const { username, password, digest } = basic;
   const { address, hidden } = client;
   const account = accountOf(username);
-  const outcome = deps.failures.begin({ kind: "user", address, hidden, account, credentials: [digest] });
+  const network = networkOf(address);
+  const credential = fromNetwork(digest, network);
+  const outcome = deps.failures.begin({ kind: "user", address, hidden, account, credentials: [credential] });
   const call = () => deps.signIn({ username, password }, { principal: nobody, rid, ...(traceparent && { traceparent }), deadline });
   try {
-    const answer = await (outcome.verified && !alwaysQueue
-      ? call()
-      : deps.limiter.run([`account ${account}`, `network ${networkOf(address)}`], call));
-    if (answer.ok) outcome.succeeded(digest);
+    const answer = await (outcome.verified && !alwaysQueue ? call() : deps.limiter.run([`account ${account}`, `network ${network}`], call));
+    if (answer.ok) outcome.succeeded(credential);
     else outcome.failed();
     return answer;
   } catch (error) {
@@ -116,6 +117,12 @@ async function ask(deps: PasswordDeps, request: UserSignIn, basic: Basic, always
     throw error;
   }
 }
+
+/**
+ * A password that was right from one network is a guess from another one: whoever tries thousands must not find that the right one alone is let through
+ * because its owner has used it.
+ */
+const fromNetwork = (digest: string, network: string): string => hash("sha256", `${digest} ${network}`, "binary");
 
 /**
  * Normalizes `tenant\\user`: all spellings of the tenant are equal, even those that only the database's lower case makes alike, with the sign of the

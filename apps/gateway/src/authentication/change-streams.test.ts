@@ -1,5 +1,7 @@
+import type { ServerResponse } from "node:http";
 import { createClient, createRpcServer, type Handlers, type Principal, parseKeys } from "@harrier/rpc";
 import { afterEach, expect, test } from "vitest";
+import { OpenStreams } from "../routing/open-streams.ts";
 import { followChanges } from "./change-streams.ts";
 import { DeviceCache } from "./device-cache.ts";
 import { PrincipalCache } from "./principal-cache.ts";
@@ -17,6 +19,8 @@ const unasked = (): never => {
 };
 const heartbeat = { heartbeat: true, revision: 1 };
 let open: number;
+/** Tells whoever follows users of a change. */
+let change: (userId: number) => void;
 
 /** Sends a heartbeat at once and then often, until the caller goes. */
 async function beatFor(signal: AbortSignal, send: () => unknown): Promise<void> {
@@ -44,7 +48,10 @@ const ofUsers: Handlers<"harrier.management.v1.IdentityService"> = {
   noteApiKeyUses: unasked,
   noteNode: unasked,
   noteRefusals: unasked,
-  watchPrincipalChanges: (_request, ctx, send) => beatFor(ctx.signal, () => void send(heartbeat)),
+  watchPrincipalChanges: (_request, ctx, send) => {
+    change = (userId) => void send({ tenantId: 1, userId, revision: 9 });
+    return beatFor(ctx.signal, () => void send(heartbeat));
+  },
 };
 
 /** Follows two owners, of which only the streams are there, with a cache of devices. */
@@ -62,7 +69,8 @@ async function following({ ttlSeconds = 600 } = {}) {
   const identity = createClient("harrier.management.v1.IdentityService", { ...client, addresses: `127.0.0.1:${managementPort}` });
   const devices = new DeviceCache({ ttlSeconds: 600, now: Date.now });
   const principals = new PrincipalCache({ ttlSeconds });
-  const streams = followChanges({ devices, principals, deviceIdentity, identity });
+  const events = new OpenStreams();
+  const streams = followChanges({ devices, principals, open: events, deviceIdentity, identity });
   ends.push(
     () => Promise.all([controller.stop(0), management.stop(0)]),
     () => deviceIdentity.close(),
@@ -77,7 +85,18 @@ async function following({ ttlSeconds = 600 } = {}) {
     const principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: "admin", permissions: [] } as unknown as Principal;
     principals.keep("digest", { principal, userId: 7, revision: 5, generation: principals.generation });
   };
-  return { streams, principals, keepUser, keep, found: () => devices.lookup("DEFAULT", "d", devices.digest("t")) !== undefined };
+  /** Begins a stream of events of a user; answers whether it has been ended. */
+  const begin = (userId: number) => {
+    let ended = false;
+    const res = { destroy: () => leave() } as unknown as ServerResponse;
+    const over = events.begin({ tenantId: 1, tenant: "DEFAULT", kind: "user", subject: `user ${userId}`, userId, permissions: [] }, res);
+    const leave = () => {
+      ended = true;
+      over();
+    };
+    return () => ended;
+  };
+  return { streams, principals, begin, keepUser, keep, found: () => devices.lookup("DEFAULT", "d", devices.digest("t")) !== undefined };
 }
 
 test("at rest nothing is followed and nothing that was cached is trusted, and nothing is cached", async () => {
@@ -120,6 +139,27 @@ test("users whose sign-in is known are followed on at rest, until it is over", a
   await expect.poll(() => principals.lookup("digest"), slowly).toBeUndefined();
   streams.rest();
   await expect.poll(() => open, slowly).toBe(0);
+});
+
+test("streams of events end with a change of their user, and are followed on at rest", async () => {
+  const { streams, begin } = await following();
+  await expect.poll(() => streams.heardBoth(), slowly).toBe(true);
+  const [ofOne, ofOther] = [begin(7), begin(8)];
+  streams.rest();
+  await expect.poll(() => open, slowly).toBe(1);
+  change(7);
+  await expect.poll(ofOne, slowly).toBe(true);
+  expect(ofOther()).toBe(false);
+});
+
+test("behind an interruption all streams of events end, because a change in the gap would be missed", async () => {
+  const { streams, begin } = await following();
+  await expect.poll(() => streams.heardBoth(), slowly).toBe(true);
+  streams.rest();
+  await expect.poll(() => open, slowly).toBe(0);
+  const ended = begin(7);
+  streams.follow();
+  await expect.poll(ended, slowly).toBe(true);
 });
 
 test("a gateway that has not reached both owners goes on trying", async () => {

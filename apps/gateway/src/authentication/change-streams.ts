@@ -1,10 +1,13 @@
 import type { Client, Watch } from "@harrier/rpc";
+import type { OpenStreams } from "../routing/open-streams.ts";
 import type { DeviceCache } from "./device-cache.ts";
 import type { PrincipalCache } from "./principal-cache.ts";
 
 interface Deps {
   devices: DeviceCache;
   principals: PrincipalCache;
+  /** The streams of events, whose users were signed in when they began. */
+  open: Pick<OpenStreams, "end" | "endAll" | "isEmpty">;
   deviceIdentity: Pick<Client<"harrier.controller.v1.DeviceIdentityService">, "watch">;
   identity: Pick<Client<"harrier.management.v1.IdentityService">, "watch">;
 }
@@ -16,7 +19,7 @@ export interface ChangeStreams {
   heardBoth(): boolean;
   /**
    * Follows no change of devices until `follow`, and trusts nothing that was cached of them: controller answers each sign-in. The same for users once none
-   * is cached any more: to verify a password again costs a quarter of a second.
+   * is cached and follows events any more: to verify a password again costs a quarter of a second.
    */
   rest(): void;
   follow(): void;
@@ -25,7 +28,7 @@ export interface ChangeStreams {
 
 /**
  * Follows both owners' change logs, so that a changed credential, permission or setting takes effect here within a second. An interruption of a
- * stream empties its cache, because a change in the gap would be missed.
+ * stream empties its cache, because a change in the gap would be missed; streams of events end behind it for the same reason.
  */
 export function followChanges(deps: Deps): ChangeStreams {
   const heard = { devices: false, principals: false };
@@ -53,16 +56,23 @@ export function followChanges(deps: Deps): ChangeStreams {
       {},
       {},
       (change) => {
-        if (!change.heartbeat) deps.principals.forget(change);
+        if (change.heartbeat) return;
+        deps.principals.forget(change);
+        deps.open.end(change);
       },
       (state) => {
         heard.principals ||= state === "alive";
-        if (state === "alive") deps.principals.streamAlive();
+        if (state === "alive") hearPrincipals();
         else deps.principals.streamSilent();
       },
     );
+  const hearPrincipals = (): void => {
+    if (deps.principals.isTrusted()) return;
+    deps.principals.streamAlive();
+    deps.open.endAll();
+  };
   const restOfUsers = (): void => {
-    if (deps.principals.isEmpty()) {
+    if (deps.principals.isEmpty() && deps.open.isEmpty()) {
       principals?.stop();
       principals = undefined;
       deps.principals.streamSilent();

@@ -52,6 +52,11 @@ export class PrincipalCache {
       this.#entries.set(digest, { principal: entry.principal, userId: entry.userId });
   }
 
+  /** Changes are heard of, so that what is cached holds. */
+  isTrusted(): boolean {
+    return this.#trusted;
+  }
+
   /** Nobody has signed in, or too long ago. */
   isEmpty(): boolean {
     this.#entries.purgeStale();

@@ -28,7 +28,7 @@ export interface Attempt {
   readonly hidden: boolean;
   /** For a user or a device its name with its tenant, for a client its id, as it was given: whether it exists does not matter. */
   readonly account: string;
-  /** The digests of its credentials, each with what it is valid for. */
+  /** The digests of its credentials, each with what it is valid for, and that of a user with its network. */
   readonly credentials: readonly string[];
 }
 
@@ -51,7 +51,7 @@ interface Counted {
 /**
  * Throttles failed sign-ins (for example 10,000 in a minute) in memory of a fixed size. Only failures count, and only where another service must
  * verify the credential: a cached principal never comes here. A verified credential may always be tried again, so that nobody is locked out by the
- * failures of others, neither by their name nor by a shared address. An attempt of a user counts before it is answered, or a thousand attempts at
+ * failures of others, neither by their name nor by a shared address; that of a user counts as such from the network where it was verified. An attempt of a user counts before it is answered, or a thousand attempts at
  * once would pass; a success is subtracted again. An attempt of a device counts afterwards: a whole site may come back at once, and its credentials
  * cannot be guessed. Nor can those of a client: it has no limit over all addresses either, which would only serve to lock it out.
  */

@@ -17,6 +17,7 @@ import { RateLimits } from "../limits/rate-limits.ts";
 import { createPlainServer } from "../listen/listen.ts";
 import { createHeaderFilter } from "./foreign-headers.ts";
 import { type HandleDeps, handle } from "./handle.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { createBodyReader } from "./read-body.ts";
 import { createRouteIndex } from "./route-index.ts";
 
@@ -75,6 +76,7 @@ export async function openEdge(files?: ConsoleFiles): Promise<Edge> {
     certificateOf: () => undefined,
     rates: new RateLimits({ ...noRates, bytes: { device: 0, tenant: 0 }, exempt: new AddressList("none") }),
     inFlight: new InFlight(0),
+    streams: new OpenStreams(),
     downloads: new InFlight(0),
     authenticate: ({ authorization, route }) => principalOf(authorization, route.interface === "device"),
     upstreams: { pick: () => ({ url: "", target: {}, ready: true }) } as unknown as HandleDeps["upstreams"],

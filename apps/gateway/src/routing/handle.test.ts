@@ -10,6 +10,7 @@ import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { createHeaderFilter } from "./foreign-headers.ts";
 import { type HandleDeps, handle, type SignInRequest } from "./handle.ts";
+import { OpenStreams } from "./open-streams.ts";
 import { createBodyReader } from "./read-body.ts";
 import { createRouteIndex } from "./route-index.ts";
 
@@ -70,6 +71,7 @@ beforeEach(() => {
     forwardTransfer: forward,
     keys,
     inFlight: new InFlight(2),
+    streams: new OpenStreams(),
     downloads: new InFlight(0),
     bodies: createBodyReader({ withinMs: 200, together: 3_000_000 }),
     openBodies: createBodyReader({ withinMs: 200, together: 1_000_000 }),

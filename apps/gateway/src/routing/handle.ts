@@ -20,6 +20,7 @@ import { whenOver } from "../listen/when-over.ts";
 import { namedByConnection } from "./foreign-headers.ts";
 import { type Located, locate, unrouted } from "./locate.ts";
 import { type OpenPath, openPathOf, passOpen } from "./open-paths.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import type { Forward, ForwardedRequest } from "./proxy.ts";
 import { isSecure, publicAddress } from "./public-address.ts";
 import { type BodyReader, hasBody } from "./read-body.ts";
@@ -51,6 +52,8 @@ export interface HandleDeps {
   rates: Pick<RateLimits, "admitsAddress" | "admitsDevice" | "admitsUser" | "admitsBytes">;
   /** Counts the requests of the management interface that each tenant has under way. */
   inFlight: Pick<InFlight, "enter">;
+  /** Keeps the streams of events, which end when their user has changed. */
+  streams: Pick<OpenStreams, "begin">;
   /** Counts the downloads that each device has under way. */
   downloads: Pick<InFlight, "enter">;
   authenticate(request: SignInRequest): Principal | Promise<Principal>;
@@ -228,6 +231,7 @@ function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   // Transfers take hours, and streams of events minutes, so they have places of their own.
   if (signIn.route.interface === "management") {
     const kind = isEventStream(signIn.route) ? "stream" : transfer ? "transfer" : "request";
+    if (kind === "stream") whenOver(req, res, deps.streams.begin(principal, res));
     const leave = deps.inFlight.enter(`${principal.tenantId} ${kind}`);
     whenOver(req, res, () => (goesOn(exchange, passing) ? leaveAtDeadline(leave, exchange, passing) : leave()));
   } else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));

@@ -122,6 +122,12 @@ test("tenants are listed and searched, and their description is changed", async 
 test("no user of a suspended tenant can sign in until it is resumed; suspending it twice changes nothing", async () => {
   const [{ tenant_id }] = (await fixture.rows("select tenant_id from tenants where name = 'Fleet-1'")) as [{ tenant_id: number }];
   const before = await changesOf(tenant_id);
+  await fixture.rows(
+    `insert into sessions (tenant_id, id_digest, kind, issuer, subject, scopes, expires_at, idle_until, last_ip, user_agent)
+     select t, sha256(t::text::bytea), 'browser', 'https://id.example', 'boss', '{}', 'infinity', 'infinity', '', ''
+       from unnest(array[1, $1::int]) t`,
+    [tenant_id],
+  );
   expect((await http.call("POST", `${path}/fleet-1/suspend`)).body).toMatchObject({ name: "Fleet-1", status: "suspended" });
   expect((await http.call("POST", `${path}/fleet-1/suspend`)).body).toMatchObject({ status: "suspended" });
   expect(await changesOf(tenant_id)).toBe(before + 1);
@@ -130,6 +136,8 @@ test("no user of a suspended tenant can sign in until it is resumed; suspending 
   expect((await http.call("POST", `${path}/fleet-1/resume`)).body).toMatchObject({ status: "active" });
   expect(await changesOf(tenant_id)).toBe(before + 2);
   expect(await letsIn("Fleet-1\\boss", "long enough, too")).toBe(true);
+  // Sessions have ended, and those of other tenants have not.
+  expect(await fixture.rows("select tenant_id from sessions")).toEqual([{ tenant_id: 1 }]);
 });
 
 test("the operator's own tenant can neither be suspended nor deleted", async () => {

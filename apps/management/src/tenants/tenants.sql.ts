@@ -53,11 +53,12 @@ export const writeDescription = statement<[tenantId: number, description: string
     where t.tenant_id = $1 returning ${selectList(tenantColumns)}`,
 );
 
-/** Changes the status; gateways forget everybody of the tenant in the same transaction. */
+/** Changes the status; gateways forget everybody of the tenant in the same transaction. The sessions of its users end, and a resumed one has none. */
 export const writeStatus = statement<[tenantId: number, status: TenantStatus, actor: string], TenantRow>(
   "management.write_tenant_status",
   `with change as (
-     insert into credential_changes (tenant_id) values ($1))
+     insert into credential_changes (tenant_id) values ($1)),
+   ended as (delete from sessions where tenant_id = $1)
    update tenants t set status = $2, last_modified_by = $3, last_modified_at = now(), revision = t.revision + 1
     where t.tenant_id = $1 returning ${selectList(tenantColumns)}`,
 );
