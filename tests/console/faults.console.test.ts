@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { startTestStack, uniqueName } from "@harrier/testkit";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { haveSession, openPage, visit } from "./support/browser.ts";
 import { adminOf, loginOf, makeDevices } from "./support/fleet.ts";
@@ -100,39 +100,46 @@ test("two tabs follow one stream, which the one in sight has; after the gateway 
   const visited = await visit(browser());
   await haveSession(visited, login());
   const streams: string[] = [];
+  const open = new Set<Request>();
+  let most = 0;
   visited.context.on("request", (request) => {
-    if (request.url().includes("/events/stream")) streams.push(request.url());
+    if (!request.url().includes("/events/stream")) return;
+    streams.push(request.url());
+    most = Math.max(most, open.add(request).size);
   });
+  for (const over of ["requestfinished", "requestfailed"] as const) visited.context.on(over, (request: Request) => open.delete(request));
   const second = await visited.context.newPage();
   const tabs = [visited.page, second];
   for (const page of tabs) await openPage(page, stack.baseUrl, "/devices");
   const counts = () => Promise.all(tabs.map(async (page) => page.getByRole("grid", { name: "Devices" }).getAttribute("aria-rowcount")));
   const total = async () => String((await admin.get<{ total: number }>("targets?limit=1")).total + 1);
   await expect.poll(counts).toEqual([await total(), await total()]);
-  await expect.poll(() => streams.length).toBe(1);
+  await expect.poll(() => open.size).toBe(1);
   for (const page of tabs) await expect.poll(() => modeOf(page)).toBe("Live");
   await makeDevices(admin, uniqueName("told"), 1);
   await expect.poll(counts, { timeout: 20_000 }).toEqual([await total(), await total()]);
-  expect(streams).toHaveLength(1);
+  expect(most).toBe(1);
 
   // The tab that has the stream is put out of sight, which headless browsers do not do: it hands the stream on.
   const leader = await leaderOf(tabs);
+  const before = streams.length;
   await leader.evaluate(() => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => true });
     document.dispatchEvent(new Event("visibilitychange"));
   });
-  await expect.poll(() => streams.length, { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => streams.length, { timeout: 20_000 }).toBeGreaterThan(before);
   for (const page of tabs) await expect.poll(() => modeOf(page)).toBe("Live");
   await leader.evaluate(() => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
     document.dispatchEvent(new Event("visibilitychange"));
   });
 
+  const handedOn = streams.length;
   await stack.restart("gateway", 0);
   await expect.poll(async () => (await admin.call("userinfo").catch(() => ({ status: 0 }))).status, { timeout: 30_000 }).toBe(200);
   await makeDevices(admin, uniqueName("after"), 1);
   await expect.poll(counts, { timeout: 30_000 }).toEqual([await total(), await total()]);
-  await expect.poll(() => streams.length, { timeout: 30_000 }).toBeGreaterThan(2);
+  await expect.poll(() => streams.length, { timeout: 30_000 }).toBeGreaterThan(handedOn);
   await visited.context.close();
 });
 
@@ -184,14 +191,14 @@ test("an upload whose page was closed goes on with the same file, and with no ot
   });
   const path = `/software/modules/${module?.id}`;
   await openPage(page, stack.baseUrl, path);
-  const [file, other] = [randomBytes(20 * 2 ** 20), randomBytes(20 * 2 ** 20)];
+  const [file, other] = [randomBytes(9 * 2 ** 20), randomBytes(9 * 2 ** 20)];
   const chosen = (buffer: Buffer) => ({ name: "again.bin", mimeType: "application/octet-stream", buffer });
   await page.getByLabel("Choose a file").setInputFiles(chosen(file));
   await expect.poll(() => sent, { timeout: 20_000 }).toEqual([0, 8 * 2 ** 20]);
   holds = false;
   await page.reload();
   await page.getByRole("heading", { name: "Unfinished uploads" }).waitFor();
-  await page.getByText("8.39 MB of 21.0 MB are stored").waitFor();
+  await page.getByText("8.39 MB of 9.44 MB are stored").waitFor();
   await page.getByLabel("Go on with again.bin").setInputFiles(chosen(other));
   await page.getByText("This is another file.").waitFor();
   await page.getByLabel("Go on with again.bin").setInputFiles(chosen(file));
@@ -202,6 +209,23 @@ test("an upload whose page was closed goes on with the same file, and with no ot
   await page.reload();
   await page.getByRole("heading", { level: 1 }).waitFor();
   expect(await page.getByText("Unfinished uploads").count()).toBe(0);
+
+  // what was changed behind its beginning is known by its hash, of which no artifact is made
+  const patched = Buffer.concat([file.subarray(0, 2 ** 21), randomBytes(16), file.subarray(2 ** 21 + 16)]);
+  sent.length = 0;
+  holds = true;
+  const renamed = (buffer: Buffer) => ({ ...chosen(buffer), name: "patched.bin" });
+  await page.getByLabel("Choose a file").setInputFiles(renamed(file));
+  await expect.poll(() => sent, { timeout: 20_000 }).toEqual([0, 8 * 2 ** 20]);
+  holds = false;
+  await page.reload();
+  await page.getByLabel("Go on with patched.bin").setInputFiles(renamed(patched));
+  await page
+    .getByRole("alert")
+    .getByText(/sha-?256/i)
+    .waitFor({ timeout: 60_000 });
+  const { length } = await admin.get<object[]>(`softwaremodules/${module?.id}/artifacts`);
+  expect(length).toBe(1);
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -77,6 +77,50 @@ test("whose session is ended elsewhere is asked to sign in, and comes back to th
   await context.close();
 });
 
+test("a sign-out that the server does not take is said, and the page stays", async () => {
+  const visited = await visit(browser());
+  const { page, context } = visited;
+  await haveSession(visited, login);
+  await openPage(page, login.baseUrl, "/devices");
+  await page.route("**/console/session", (route) => route.fulfill({ status: 503, body: "" }));
+  await page.getByRole("button", { name: "Sign out" }).press("Enter");
+  await page
+    .getByRole("status")
+    .getByText(/503|not available|did not answer/)
+    .waitFor();
+  expect(new URL(page.url()).pathname).toBe("/console/devices");
+  await page.unroute("**/console/session");
+  await page.getByRole("button", { name: "Sign out" }).press("Enter");
+  await page.getByLabel("User name").waitFor();
+  await context.close();
+});
+
+test("a tab shows nothing of who was signed in before, once somebody else has signed in beside it", async () => {
+  const visited = await visit(browser());
+  const { page, context } = visited;
+  const other = { ...login, user: `${login.user.split("\\")[0]}\\other`, password: "another long password" };
+  await adminOf(login).post("users", [{ name: "other", password: other.password, permissions: ["READ_TARGET"] }]);
+  await haveSession(visited, login);
+  await openPage(page, login.baseUrl, "/devices");
+  const beside = await context.newPage();
+  await signIn(beside, other);
+  const who = page
+    .getByRole("navigation")
+    .locator("..")
+    .getByRole("link", { name: /^other/ });
+  await who.waitFor();
+  await context.close();
+});
+
+test.each(["__proto__", "constructor", "provider"])("the sign-in is there whatever went wrong before: %s", async (error) => {
+  const { page, context, complaints } = await visit(browser());
+  await page.goto(`${login.baseUrl}/console/login?error=${error}`);
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("User name").waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 test("a page of another site changes nothing with the cookie of this one, by form, fetch or beacon", async () => {
   const visited = await visit(browser());
   const { page, context } = visited;

@@ -106,9 +106,10 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
       }
     }
     bar.at(size);
-    const made = await complete(session, params);
+    const read = bytes.digest();
+    const made = await complete(session, params, read);
     forgetUpload(key);
-    return { made, read: bytes.digest() };
+    return { made, read };
   } catch (error) {
     // an upload that the server has ended, such as one with another hash than was said, cannot go on
     if (error instanceof ApiError && (error.status === 404 || error.code?.startsWith("checksum"))) forgetUpload(key);
@@ -143,11 +144,11 @@ async function sendPart(session: Session, params: Params, offset: number, part: 
   });
 }
 
-/** Completing may be repeated, so a connection that breaks meanwhile loses nothing. */
-async function complete(session: Session, params: Params): Promise<ArtifactView> {
+/** Completing may be repeated, so a connection that breaks meanwhile loses nothing. The server makes no artifact of another file than was read here. */
+async function complete(session: Session, params: Params, sha256sum: string): Promise<ArtifactView> {
   for (let breaks = 0; ; breaks++) {
     try {
-      return await session.read(r.artifactUploads.complete, { params });
+      return await session.read(r.artifactUploads.complete, { params, query: { sha256sum } });
     } catch (error) {
       if (!(error instanceof NetworkError) || breaks >= maxBreaks) throw error;
     }

@@ -78,6 +78,22 @@ describe.each(dialects)("uploads in parts, %s", (dialect) => {
     await refused(r.artifactUploads.get, dialect, { params }, [404, "repo.entityNotFound"]);
   });
 
+  it("console M15: a hash that is known only at the end is compared too, whatever was announced", async () => {
+    const bytes = someBytes();
+    const params = await build.uploadInParts(1_000, bytes, { sha256sum: sha256(bytes) });
+    const complete = (query: { sha256sum: string }) => ({ params, query });
+    await refused(r.artifactUploads.complete, dialect, complete({ sha256sum: "0123" }), [400, "repo.constraintViolation"]);
+    expect((await get(params)).status).toBe("open");
+    await refused(r.artifactUploads.complete, dialect, complete({ sha256sum: sha256(someBytes()) }), [
+      400,
+      "artifact.uploadFailed.checksum.sha256.match",
+    ]);
+    await refused(r.artifactUploads.get, dialect, { params }, [404, "repo.entityNotFound"]);
+    const again = await build.uploadInParts(1_000, bytes);
+    const right = { sha256sum: sha256(bytes).toUpperCase(), md5sum: hash("md5", bytes), sha1sum: hash("sha1", bytes) };
+    expect((await call<ArtifactView>(r.artifactUploads.complete, dialect, { params: again, query: right })).json.size).toBe(1_000);
+  });
+
   it("console M15: a name that is taken, a locked module and an unknown one are refused before the first byte", async () => {
     const { id } = await build.module();
     const { providedFilename: filename } = await build.upload(id);

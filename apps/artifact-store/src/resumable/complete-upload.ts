@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { UploadFields } from "@harrier/contracts";
 import { run, runCount, runOne } from "@harrier/db";
 import { entityNotFound, HarrierError } from "@harrier/errors";
 import { partSize, stagingKey } from "../storage/storage.ts";
@@ -17,13 +18,20 @@ export interface CompleteDeps extends Omit<UploadingDeps, "fault"> {
   ) => void | Promise<void>;
 }
 
+export interface CompleteOrder extends Uploading {
+  readonly uploadId: string;
+  /** The hashes that the file must have, beside those that were given when the upload was opened. */
+  readonly given: Omit<UploadFields, "filename">;
+}
+
 /**
  * Makes an artifact of an upload that has all its bytes. It may be repeated: before the upload holds its blob a crash leaves it open, afterwards the
  * janitor ends it, and once there is an artifact every repetition answers it.
- * @throws HarrierError entityNotFound; uploadOffset (409) while bytes are missing; checksum… for a file that is not the one that was announced, which
+ * @throws HarrierError entityNotFound; uploadOffset (409) while bytes are missing; checksum… for a file that has not the hashes that were given, which
  * ends the upload; what forbids the artifact (contract management.md §4.3); tooManyRequests and unavailable while it is being completed.
  */
-export async function completeUpload(deps: CompleteDeps, order: Uploading, uploadId: string): Promise<UploadedArtifact> {
+export async function completeUpload(deps: CompleteDeps, order: CompleteOrder): Promise<UploadedArtifact> {
+  const { uploadId } = order;
   const named = { tenantId: order.principal.tenantId, moduleId: order.moduleId, uploadId };
   const row = await getUpload(deps, named);
   if (row.state === "attached") return await artifactOf(deps, named, row);
@@ -38,7 +46,7 @@ export async function completeUpload(deps: CompleteDeps, order: Uploading, uploa
 }
 
 /** Checks the file, makes it one object, and lets the upload hold its blob. */
-async function hold(deps: CompleteDeps, order: Uploading, to: { upload: Claimed; leaseId: string }): Promise<UploadContent> {
+async function hold(deps: CompleteDeps, order: CompleteOrder, to: { upload: Claimed; leaseId: string }): Promise<UploadContent> {
   const { upload } = to;
   const { tenantId, id, size, filename } = upload;
   using _lease = keepLease(deps.db, upload, renewResumable);
@@ -46,7 +54,7 @@ async function hold(deps: CompleteDeps, order: Uploading, to: { upload: Claimed;
     const room = await checkUpload(deps, order, filename);
     if (size > room.maxBytes) throw tooLarge(room);
     const content = { ...(await hashesOf(upload)), size, filename };
-    const wrong = findMismatch(upload.given, content);
+    const wrong = findMismatch(upload.given, content) ?? findMismatch(order.given, content);
     if (wrong !== undefined) {
       await dropResumable(deps, upload);
       throw wrong;

@@ -57,9 +57,10 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
     }
   });
   mount(artifactUploads.complete, async (ctx) => {
-    const order = uploadingOf(ctx, ctx.params.softwareModuleId);
-    const artifact = await completeUpload({ ...deps, log: ctx.log }, order, ctx.params.uploadId);
-    return { body: artifactView(ctx.base, ctx.params.softwareModuleId, artifact) };
+    const { softwareModuleId, uploadId } = ctx.params;
+    const order = { ...uploadingOf(ctx, softwareModuleId), uploadId, given: ctx.query };
+    const artifact = await completeUpload({ ...deps, log: ctx.log }, order);
+    return { body: artifactView(ctx.base, softwareModuleId, artifact) };
   });
   mount(artifactUploads.cancel, async (ctx) => {
     await cancelUpload(deps, namedBy(ctx));

@@ -27,26 +27,39 @@ export const me = { ...ask(r.userinfo.get), staleTime: 60_000 };
 export async function signIn(username: string, password: string): Promise<void> {
   const body = JSON.stringify({ username, password, kind: "browser" });
   const answer = await send("console/session", { method: "POST", headers: { "content-type": "application/json" }, body });
-  if (answer.ok) return;
-  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
-  throw new ApiError({
-    operation: "console.signIn",
-    status: answer.status,
+  if (!answer.ok) throw refused("console.signIn", answer);
+  tabs.postMessage(null);
+}
+
+/**
+ * Ends the session on the server, which lets the browser forget what the console keeps in it; the theme stays. Rejects with ApiError where the server
+ * has not ended it.
+ */
+export async function signOut(): Promise<void> {
+  const theme = localStorage.getItem(themeKey);
+  const answer = await send("console/session", { method: "DELETE" });
+  if (!answer.ok && answer.status !== 401) throw refused("console.signOut", answer);
+  tabs.postMessage(null);
+  forgetDrafts();
+  localStorage.removeItem(issuerKey);
+  if (theme !== null) localStorage.setItem(themeKey, theme);
+}
+
+function refused(operation: string, { status, headers }: Response): ApiError {
+  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
+  return new ApiError({
+    operation,
+    status,
     body: {},
-    requestId: answer.headers.get("x-request-id") ?? undefined,
+    requestId: headers.get("x-request-id") ?? undefined,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
     expected: undefined,
   });
 }
 
-/** Ends the session on the server, which lets the browser forget what the console keeps in it; the theme stays. */
-export async function signOut(): Promise<void> {
-  const theme = localStorage.getItem(themeKey);
-  await send("console/session", { method: "DELETE" });
-  forgetDrafts();
-  localStorage.removeItem(issuerKey);
-  if (theme !== null) localStorage.setItem(themeKey, theme);
-}
+/** Tells the other tabs that somebody has signed in or out: what they show is that of whoever was signed in before, so they begin anew. */
+const tabs = new BroadcastChannel("harrier-session");
+tabs.onmessage = () => location.reload();
 
 /** The provider at which people last signed in with this browser, and that this tab has asked it again without a word to the user. */
 const issuerKey = "harrier-issuer";

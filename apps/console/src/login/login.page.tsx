@@ -39,7 +39,7 @@ export function LoginPage() {
         <div className={style["card"]}>
           {error !== undefined && (
             <Note tone="bad" alert>
-              {t.failures[error] ?? t.failures["provider"]}
+              {Object.hasOwn(t.failures, error) ? t.failures[error] : t.failures["provider"]}
             </Note>
           )}
           {issuers.map(({ id, name }) => (

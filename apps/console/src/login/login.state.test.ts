@@ -8,6 +8,11 @@ test.each([
   ["//evil.example", "/"],
   ["/\\evil.example", "/"],
   ["/login?to=/login", "/"],
+  ["/../../api/docs/", "/"],
+  ["/devices/%2E%2e/x", "/"],
+  ["/devices/..", "/"],
+  ["/devices?q=name==a/../b", "/devices?q=name==a/../b"],
+  ["/devices/a..b", "/devices/a..b"],
 ])("after the sign-in %s leads to %s", (to, target) => expect(safeTarget(to)).toBe(target));
 
 test.each([

@@ -4,6 +4,8 @@
  */
 export function safeTarget(to: string | undefined, base = ""): string {
   if (to === undefined || !/^\/(?![/\\])/.test(to)) return "/";
+  // a browser leaves out what `..` takes back, and so may come to a page that is none of the console
+  if (/[/\\](\.|%2e){1,2}([/\\]|$)/i.test(to.replace(/[?#].*/s, ""))) return "/";
   const path = base !== "" && (to === base || to.startsWith(`${base}/`)) ? to.slice(base.length) : to;
   return !/^\/(?![/\\])/.test(path) || path.startsWith("/login") ? "/" : path;
 }

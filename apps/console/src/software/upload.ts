@@ -52,9 +52,11 @@ export async function uploadFile(
       steps.onOffset(offset);
     }
     steps.onHashing();
-    const artifact = await change(r.artifactUploads.complete, { params });
+    const sha256 = await hash;
+    // of a file that was changed after it was begun the server must make no artifact
+    const artifact = await change(r.artifactUploads.complete, { params, query: sha256 === undefined ? {} : { sha256sum: sha256 } });
     steps.onEnded(opened.id);
-    return { artifact, sha256: await hash };
+    return { artifact, sha256 };
   } catch (error) {
     if (steps.signal.aborted) await change(r.artifactUploads.cancel, { params }).catch(() => undefined);
     if (steps.signal.aborted || isFinal(error)) steps.onEnded(opened.id);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { commands } from "../text/en/commands.ts";
 import { commandLine, curlOf, shellWord } from "./api.state.ts";
 
 test("a word that a shell would take for something else stands in quotes", () => {
@@ -12,6 +13,11 @@ test("a word that a shell would take for something else stands in quotes", () =>
     "'-x'",
     "''",
   ]);
+});
+
+test("a name that begins as an option does is none to the command line", () => {
+  expect(commands.of("target", "get", "--server=http://evil")).toBe("harrier target get -- '--server=http://evil'");
+  expect(commands.of("target", "get", "a-b")).toBe("harrier target get a-b");
 });
 
 test("an option without a value is left out", () => {

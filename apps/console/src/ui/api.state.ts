@@ -1,6 +1,6 @@
 /** A word of a command line, in quotes where the shell would take it for something else. */
 export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  /^[\w@%+=:,./-]+$/.test(text) && (text === "--" || !text.startsWith("-")) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Words of a command line; an option that has no value is left out with its name. */
 export function commandLine(words: readonly (string | readonly [option: string, value: string | undefined])[]): string {

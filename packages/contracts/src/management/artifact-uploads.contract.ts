@@ -21,16 +21,11 @@ export const artifactUploadView = z
   .meta({ id: "ArtifactUploadInParts" });
 export type ArtifactUploadView = z.output<typeof artifactUploadView>;
 
+/** The hashes that the whole file must have; each may be absent. */
+const hashes = { md5sum: checksum(32), sha1sum: checksum(40), sha256sum: checksum(64) };
+
 /** The file that is going to come: its size in bytes, and the hashes that it must have in the end. */
-export const newArtifactUpload = z
-  .object({
-    filename: fileName(256),
-    size: byteCount,
-    md5sum: checksum(32),
-    sha1sum: checksum(40),
-    sha256sum: checksum(64),
-  })
-  .meta({ id: "NewArtifactUpload" });
+export const newArtifactUpload = z.object({ filename: fileName(256), size: byteCount, ...hashes }).meta({ id: "NewArtifactUpload" });
 export type NewArtifactUpload = z.output<typeof newArtifactUpload>;
 
 const base = "/softwaremodules/:softwareModuleId/artifacts/uploads";
@@ -104,9 +99,12 @@ export const artifactUploads = routesOf("artifactUploads", common, {
     method: "POST",
     path: `${base}/:uploadId/complete`,
     params: one,
+    // whoever hashes the file while sending it knows its hashes only now
+    query: z.object(hashes),
     success: created,
     response: artifactView,
     errors: [
+      "constraintViolation",
       "entityNotFound",
       "uploadOffset",
       "tooManyRequests",

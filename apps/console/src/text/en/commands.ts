@@ -3,7 +3,9 @@ import { commandLine } from "../../ui/api.state.ts";
 /** What a page shows, as the command line asks for it. */
 const list = (noun: string, { q, sort }: { q?: string | undefined; sort?: string | undefined }) =>
   commandLine(["harrier", noun, "list", ["--query", q], ["--sort", sort]]);
-const of = (noun: string, verb: string, ...words: string[]) => commandLine(["harrier", noun, verb, ...words]);
+/** A name that begins as an option does stands behind the end of the options. */
+const of = (noun: string, verb: string, ...words: string[]) =>
+  commandLine(["harrier", noun, verb, ...(words.some((word) => word.startsWith("-")) ? ["--"] : []), ...words]);
 
 export const commands = {
   list,
