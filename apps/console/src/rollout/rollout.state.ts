@@ -7,6 +7,16 @@ interface RolloutLike {
   readonly deleted?: boolean;
 }
 
+interface Reasoned {
+  readonly status: string;
+  readonly reason?: string | undefined;
+}
+
+/** The status as it is shown: a rollout that its last group ends by too many failures is finished for the server, and no success for whoever looks. */
+export function shownStatus({ status, reason }: Reasoned): string {
+  return status === "finished" && reason === "error_threshold" ? "finished_failed" : status;
+}
+
 interface GroupLike {
   readonly status: string;
 }

@@ -11,6 +11,7 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { RolloutStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import style from "./rollout.module.css";
+import { shownStatus } from "./rollout.state.ts";
 
 const Plot = lazy(() => import("./plot.tsx").then(({ Plot: it }) => ({ default: it })));
 const plotted = ["finished", "error", "running"] as const;
@@ -92,7 +93,7 @@ function History({ rolloutId }: { rolloutId: string }) {
             </span>
             <b className="cut">{step.group?.name ?? t.rolloutItself}</b>
             <span>
-              <RolloutStatus status={step.status} />{" "}
+              <RolloutStatus status={step.group === undefined ? shownStatus(step) : step.status} />{" "}
               <span className="muted">
                 {[
                   step.previousStatus && statusWords.rollout[step.previousStatus] ? `← ${statusWords.rollout[step.previousStatus]}` : "",

@@ -1,5 +1,8 @@
 import { count, plural } from "../../ui/format.ts";
 
+/** Why a rollout that its last group has ended is no success; the status itself says that too many failed. */
+export const exceededText = (limit: number | undefined): string => (limit === undefined ? "" : `more than ${limit} % failed`);
+
 export const rollouts = {
   title: "Rollouts",
   new: "New rollout",
