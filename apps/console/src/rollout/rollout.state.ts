@@ -91,6 +91,15 @@ interface Point {
   readonly totalTargetsPerStatus: Totals;
 }
 
+/** No axis of time is shorter, so that a rollout of seconds is no single point. */
+const leastAxisMs = 60_000;
+
+/** Begin and end of the axis of time: from the first point to the last. */
+export function axisOf(points: readonly { readonly at: number }[]): [from: number, to: number] {
+  const from = points[0]?.at ?? 0;
+  return [from, Math.max(points.at(-1)?.at ?? 0, from + leastAxisMs)];
+}
+
 /** Not more of the past than this tells how fast it goes, in milliseconds. */
 const paceMs = 600_000;
 

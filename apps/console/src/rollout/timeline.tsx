@@ -5,7 +5,7 @@ import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { buckets, reasonText, statusWords, rollout as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { count, moment } from "../ui/format.ts";
+import { count, moment, span } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { RolloutStatus } from "../ui/status.tsx";
@@ -48,6 +48,7 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
           <Plot points={points} />
         </Suspense>
       )}
+      {points.length > 0 && <Span points={points} inTable={asTable} />}
       {points.length > 0 && asTable && (
         <table className={style["table"]}>
           <thead>
@@ -73,6 +74,16 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
         </table>
       )}
     </Card>
+  );
+}
+
+/** From when to when the counts are, which the axis of the chart shows too. */
+function Span({ points, inTable }: { points: readonly { readonly at: number }[]; inTable: boolean }) {
+  const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
+  return (
+    <p className={`${style["span"]} muted`} data-table={inTable}>
+      {t.plotSpan(moment(from), moment(to), span(to - from))}
+    </p>
   );
 }
 

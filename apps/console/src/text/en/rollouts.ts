@@ -156,6 +156,7 @@ export const rollout = {
   plotLabel: "Devices that are installed, failed and in progress over time",
   plotTable: "As a table",
   plotChart: "As a chart",
+  plotSpan: (from: string, to: string, span: string) => (from === to ? `Counted once, ${from}` : `From ${from} to ${to} (${span})`),
   plotNone: "The first counts arrive some seconds after the start.",
   at: "Time",
   rolloutItself: "Rollout",
