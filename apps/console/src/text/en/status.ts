@@ -1,6 +1,6 @@
 export const statusWords: Readonly<Record<"rollout" | "target" | "action", Readonly<Record<string, string>>>> = {
   rollout: {
-    creating: "Being created",
+    creating: "Creating",
     ready: "Ready",
     waiting_for_approval: "Waits for approval",
     approval_denied: "Denied",
