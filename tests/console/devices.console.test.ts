@@ -31,6 +31,19 @@ const menu = async (name: string, group?: string) => {
   await within.getByRole("button", { name }).first().press("Enter");
 };
 
+test("the first row that is chosen moves no row", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  const last = page.getByRole("checkbox", { name: `Choose ${prefix}-011` });
+  const top = async () => (await last.boundingBox())?.y;
+  await last.waitFor();
+  const before = await top();
+  await last.press("Space");
+  await page.getByText("1 device chosen").waitFor();
+  expect(await top()).toBe(before);
+  await page.getByRole("button", { name: "Choose none" }).press("Enter");
+  await page.getByText("1 device chosen").waitFor({ state: "detached" });
+});
+
 test("a filter is completed where the caret is, counted before it is applied, and its mistakes are underlined", async () => {
   await openPage(page, login.baseUrl, "/devices");
   await box().focus();

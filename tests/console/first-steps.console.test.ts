@@ -32,6 +32,9 @@ test("the overview of a new tenant leads to an updated device", { timeout: 180_0
   const admin = adminOf(login);
 
   await openPage(page, login.baseUrl, "/");
+  await page.getByRole("heading", { name: "Welcome to Harrier" }).waitFor();
+  // Nothing can need anybody yet, so that nothing stands before the first step.
+  await expect.poll(() => page.getByRole("heading", { level: 2 }).allTextContents()).toEqual(["Welcome to Harrier"]);
   const token = () => admin.get<{ value: string }>("system/configs/authentication.gatewaytoken.key");
   expect(await token()).toMatchObject({ value: "" });
   await page.getByRole("button", { name: "Show the command" }).press("Enter");

@@ -190,12 +190,12 @@ test("who is restricted to a type of devices reads that every number counts thos
   await haveSession(seen, { ...login, user: `${login.user.split("\\")[0]}\\${user}`, password });
   for (const path of ["/devices", "/"]) {
     await openPage(seen.page, login.baseUrl, path);
-    await seen.page.getByText(`You see devices of these types alone, and every number counts them alone: ${name}.`).waitFor();
+    await seen.page.getByText(`You see only devices of these types, and every number counts only them: ${name}.`).waitFor();
   }
   await openPage(seen.page, login.baseUrl, "/devices");
   await expect.poll(() => seen.page.getByRole("grid", { name: "Devices" }).getAttribute("aria-rowcount")).toBe("2");
   await openPage(all.page, login.baseUrl, "/devices");
-  expect(await all.page.getByText("You see devices of these types alone").count()).toBe(0);
+  expect(await all.page.getByText("You see only devices of these types").count()).toBe(0);
   expect(seen.complaints).toEqual([]);
   await seen.context.close();
 });

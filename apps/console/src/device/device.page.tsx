@@ -14,7 +14,7 @@ import { Page } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Mark, TargetStatus } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
-import { Time } from "../ui/time.tsx";
+import { Time, useNow } from "../ui/time.tsx";
 import { toast } from "../ui/toast.tsx";
 import { AccessTab } from "./access-tab.tsx";
 import { AttributesTab } from "./attributes-tab.tsx";
@@ -70,6 +70,7 @@ function PollLine({ target: { name, controllerId, pollStatus: poll } }: { target
       {" · "}
     </>
   );
+  const now = useNow();
   if (poll === undefined) {
     return (
       <>
@@ -83,7 +84,13 @@ function PollLine({ target: { name, controllerId, pollStatus: poll } }: { target
       {id}
       {t.polled} <Time at={poll.lastRequestAt} />
       {" · "}
-      {poll.overdue ? <Mark tone="warn" sign="?" word={devices.overdue} /> : t.due.toLowerCase()}{" "}
+      {poll.overdue ? (
+        <Mark tone="warn" sign="?" word={devices.overdue} />
+      ) : poll.nextExpectedRequestAt < now ? (
+        t.dueSince
+      ) : (
+        t.due.toLowerCase()
+      )}{" "}
       {!poll.overdue && <Time at={poll.nextExpectedRequestAt} />}
     </>
   );

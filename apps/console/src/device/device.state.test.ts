@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reached, stageTimes } from "./device.state.ts";
+import { partsOf, reached, stageTimes } from "./device.state.ts";
 
 const entry = (type: string, reportedAt: number) => ({ type, reportedAt });
 
@@ -12,4 +12,10 @@ test("a history says when each stage was reached, in whatever order it comes", (
 test("an action without a word of the device is queued, one that failed is done", () => {
   expect(reached(stageTimes(1, [entry("running", 1)]))).toBe("queued");
   expect(reached(stageTimes(1, [entry("running", 1), entry("retrieved", 2), entry("error", 3)]))).toBe("done");
+});
+
+test("what waits for its group is not open", () => {
+  const [open, waiting] = [{ active: true }, { active: false }];
+  expect(partsOf([waiting, open])).toEqual({ open: [open], waiting: [waiting] });
+  expect(partsOf([])).toEqual({ open: [], waiting: [] });
 });

@@ -1,3 +1,23 @@
+/** The query of the updates of a device that have not ended: open ones, and those that their rollout has not begun yet, which are no open ones. */
+export const beforeEnd = "active==true,detailstatus==scheduled";
+
+interface ActionLike {
+  readonly active: boolean;
+}
+
+/** Tells what a device is offered from what waits for its group. */
+export function partsOf<Action extends ActionLike>(actions: readonly Action[]): { open: Action[]; waiting: Action[] } {
+  return { open: actions.filter(({ active }) => active), waiting: actions.filter(({ active }) => !active) };
+}
+
+interface NamedAction {
+  readonly id: number;
+  readonly distributionSet?: { readonly name: string; readonly version: string } | undefined;
+}
+
+/** What an update is called: its set, or its number where the set is not told. */
+export const titleOf = ({ id, distributionSet: set }: NamedAction): string => (set === undefined ? `#${id}` : `${set.name} ${set.version}`);
+
 /** What an entry of an action's history says. */
 export interface Entry {
   readonly type: string;

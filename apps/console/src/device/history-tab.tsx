@@ -10,8 +10,10 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import style from "./device.module.css";
+import { titleOf } from "./device.state.ts";
 import { Entries } from "./now-tab.tsx";
 import { ProofSteps, RetryStep, SafetyFacts } from "./proof-steps.tsx";
+import { OfRollout } from "./waiting.tsx";
 
 /** So many updates are shown; a device has few. */
 const limit = 100;
@@ -47,12 +49,12 @@ interface OneProps {
 
 function One({ action, targetId }: OneProps) {
   const [open, setOpen] = useState(false);
-  const set = action.distributionSet;
   return (
     <details className={style["action"]} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className={style["summary"]}>
         <ActionStatus status={action.detailStatus} />
-        <b>{set === undefined ? `#${action.id}` : `${set.name} ${set.version}`}</b>
+        <b>{titleOf(action)}</b>
+        {action.rollout !== undefined && <span className="muted cut">{t.inRollout(action.rolloutName ?? String(action.rollout))}</span>}
         <span className={`${style["grow"]} muted cut`}>{action.lastMessage}</span>
         <span className="muted">
           <Time at={action.createdAt} />
@@ -71,6 +73,12 @@ function Said({ action, targetId }: OneProps) {
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
   return (
     <>
+      {action.rollout !== undefined && (
+        <div className="muted">
+          <OfRollout action={action} />
+          {t.forceTypes[action.forceType]}
+        </div>
+      )}
       <SafetyFacts action={action} targetId={targetId} />
       <div className={style["buttons"]}>
         {!action.active && <ProofSteps action={action} targetId={targetId} />}

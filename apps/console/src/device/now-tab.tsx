@@ -1,6 +1,5 @@
 import type { ActionView, TargetView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleCheck } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
@@ -12,17 +11,20 @@ import { Time } from "../ui/time.tsx";
 import { About } from "./about.tsx";
 import { ActionSteps } from "./action-steps.tsx";
 import style from "./device.module.css";
-import { reached, stages, stageTimes } from "./device.state.ts";
+import { beforeEnd, partsOf, reached, stages, stageTimes } from "./device.state.ts";
+import { LastFailure } from "./last-failure.tsx";
 import { SafetyFacts } from "./proof-steps.tsx";
+import { OfRollout, Waiting } from "./waiting.tsx";
 
 /** What the device runs, what it shall run, and how far it is. */
 export function NowTab({ target }: { target: TargetView }) {
   const params = { targetId: target.controllerId };
   const { data, error, refetch } = useQuery({
-    ...ask(r.targets.listActions, { params, query: { q: "active==true", limit: 20, sort: "weight:DESC,id:ASC" } }),
+    ...ask(r.targets.listActions, { params, query: { q: beforeEnd, limit: 20, sort: "weight:DESC,id:ASC" } }),
     refetchInterval: usePollMs(4_000),
   });
-  const open = data?.content ?? [];
+  const { open, waiting } = partsOf(data?.content ?? []);
+  const nothing = data !== undefined && open.length === 0;
   return (
     <div className={style["columns"]}>
       <div className={style["stack"]}>
@@ -35,13 +37,17 @@ export function NowTab({ target }: { target: TargetView }) {
         )}
         <Versions targetId={target.controllerId} />
         {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
-        {data !== undefined && open.length === 0 && (
+        {nothing && target.updateStatus === "error" && <LastFailure targetId={target.controllerId} />}
+        {nothing && target.updateStatus !== "error" && waiting.length === 0 && (
           <Card>
             <Empty title={t.nothingOpen} text={t.nothingOpenText} icon={CircleCheck} />
           </Card>
         )}
         {open.map((action) => (
           <OpenAction key={action.id} action={action} targetId={target.controllerId} />
+        ))}
+        {waiting.map((action) => (
+          <Waiting key={action.id} action={action} />
         ))}
       </div>
       <About target={target} />
@@ -97,15 +103,7 @@ function OpenAction({ action, targetId }: { action: ActionView & { detailStatus?
   return (
     <Card title={set === undefined ? t.open : `${set.name} ${set.version}`} aside={<ActionStatus status={status} pill />}>
       <div className="muted">
-        {action.rollout !== undefined && (
-          <>
-            {t.ofRollout}{" "}
-            <Link to="/rollouts/$rolloutId" params={{ rolloutId: String(action.rollout) }} search={{}}>
-              {action.rolloutName ?? action.rollout}
-            </Link>
-            {" · "}
-          </>
-        )}
+        <OfRollout action={action} />
         {t.forceTypes[action.forceType]}
         {" · "}
         {t.since.toLowerCase()} <Time at={action.createdAt} />

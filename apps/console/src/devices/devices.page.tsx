@@ -155,6 +155,17 @@ function Rows({ total, clear, add, begun }: RowsProps) {
   };
   return (
     <>
+      <Grid
+        label={t.title}
+        total={total.data}
+        columns={deviceColumns(columnsOf(cols))}
+        page={(index) => ({ ...page(index), refetchInterval: pollMs })}
+        sort={sort}
+        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
+        selection={{ has: (row) => all || chosen.has(row.controllerId), toggle, name: (row) => row.name }}
+        open={({ controllerId }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
+      />
+      {/* It stands behind the rows, so that none moves when the first is chosen. */}
       <Suspense>
         {chosen.size > 0 && (
           <Chosen
@@ -167,16 +178,6 @@ function Rows({ total, clear, add, begun }: RowsProps) {
           />
         )}
       </Suspense>
-      <Grid
-        label={t.title}
-        total={total.data}
-        columns={deviceColumns(columnsOf(cols))}
-        page={(index) => ({ ...page(index), refetchInterval: pollMs })}
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        selection={{ has: (row) => all || chosen.has(row.controllerId), toggle, name: (row) => row.name }}
-        open={({ controllerId }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
-      />
     </>
   );
 }

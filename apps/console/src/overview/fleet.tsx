@@ -10,20 +10,22 @@ import { Card } from "../ui/page.tsx";
 import { targetSigns } from "../ui/signs.ts";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import style from "./overview.module.css";
-import { Start } from "./start.tsx";
 
 /** So many installed sets are named; the others are one line. */
 const named = 8;
 
+/** The query of the fleet in numbers. */
+export const askFleet = ask(r.targets.summary, { query: { by: "updatestatus,installedds", top: named } });
+
+/** How many devices a facet counts. */
+export const sizeOf = (facet: TargetFacet | undefined): number => (facet?.values ?? []).reduce((all, { count: number }) => all + number, 0);
+
 /** The fleet by status and by installed set; each number leads to its devices. */
 export function Fleet() {
-  const { data, error, refetch } = useQuery({
-    ...ask(r.targets.summary, { query: { by: "updatestatus,installedds", top: named } }),
-    refetchInterval: usePollMs(10_000),
-  });
+  const { data, error, refetch } = useQuery({ ...askFleet, refetchInterval: usePollMs(10_000) });
   if (data === undefined) return error === null ? <Skeleton lines={6} /> : <Failure error={error} retry={() => void refetch()} />;
   const [status, installed] = data.facets;
-  const total = (status?.values ?? []).reduce((all, { count: number }) => all + number, 0);
+  const total = sizeOf(status);
   const versions = (installed?.values ?? []).map(({ value, label, count: number }) => ({
     by: "installedds",
     value,
@@ -34,13 +36,8 @@ export function Fleet() {
     { word: t.others, number: installed?.other ?? 0 },
     { word: t.noVersion, number: installed?.without ?? 0 },
   ];
-  const nothingInstalled = versions.length === 0;
-  return (
-    <div className={style["stack"]}>
-      {nothingInstalled && <Start devices={total} />}
-      {total > 0 && <Numbers total={total} status={status} versions={versions} rest={rest} />}
-    </div>
-  );
+  if (total === 0) return null;
+  return <Numbers total={total} status={status} versions={versions} rest={rest} />;
 }
 
 interface NumbersProps {

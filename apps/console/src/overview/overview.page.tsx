@@ -8,7 +8,7 @@ import { useLacking } from "../api/permissions.ts";
 import { conditionOf } from "../devices/devices.state.ts";
 import { Scoped } from "../devices/scoped.tsx";
 import { NewRollout } from "../rollout/new-rollout.tsx";
-import { reasonText, states, overview as t } from "../text/en.ts";
+import { exceededText, reasonText, states, overview as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { percent } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
@@ -17,7 +17,8 @@ import { Bar, Mark } from "../ui/status.tsx";
 import { useNow } from "../ui/time.tsx";
 import { Fleet } from "./fleet.tsx";
 import style from "./overview.module.css";
-import { type Need, needsOf } from "./overview.state.ts";
+import { endedQuery, type Need, needsOf } from "./overview.state.ts";
+import { Start, useStart } from "./start.tsx";
 
 const interesting = "status=in=(paused,waiting_for_approval,running,starting)";
 
@@ -30,14 +31,16 @@ export function OverviewPage() {
     enabled: mayRollouts,
     refetchInterval: usePollMs(5_000),
   });
-  const list = rollouts.data?.content ?? [];
+  const start = useStart(mayTargets);
+  const running = rollouts.data?.content.filter(isRunning);
   return (
     <Page title={t.title}>
       <Scoped />
       <div className={style["columns"]}>
         <div className={style["stack"]}>
-          <Needs rollouts={mayRollouts ? rollouts : undefined} />
-          {mayRollouts && rollouts.data !== undefined && <Running rollouts={list.filter(isRunning)} />}
+          {start.phase === "going" && <Start of={start.started} />}
+          <Needs rollouts={mayRollouts ? rollouts : undefined} quiet={start.phase !== "over"} />
+          {running !== undefined && (running.length > 0 || start.phase === "over") && <Running rollouts={running} />}
         </div>
         {mayTargets && <Fleet />}
       </div>
@@ -52,45 +55,62 @@ type Answered<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
 
 interface Needed {
   readonly needs?: Need[];
+  /** The rollouts that the needs are of, and others. */
+  readonly rollouts?: readonly RolloutView[];
   /** What could not be asked, so that "nothing" would be a guess. */
   readonly failed?: Answered<unknown> | undefined;
 }
 
-function useNeeds(rollouts: readonly RolloutView[]): Needed {
+function useNeeds(open: readonly RolloutView[]): Needed {
   const now = useNow();
+  const mayRollouts = useLacking(r.rollouts.list) === undefined;
   const mayTargets = useLacking(r.targets.summary) === undefined;
   const mayKeys = useLacking(r.apiKeys.list) === undefined;
   const mayQuotas = useLacking(r.quotas.list) === undefined;
-  const overdue = useQuery({
-    ...ask(r.targets.summary, { query: { by: "overdue", top: 2 } }),
-    enabled: mayTargets,
+  const ended = useQuery({
+    ...ask(r.rollouts.list, { query: { q: endedQuery(now), representation: "full", limit: 50, sort: "lastModifiedAt:DESC" } }),
+    enabled: mayRollouts,
     refetchInterval: usePollMs(30_000),
+  });
+  const devices = useQuery({
+    ...ask(r.targets.summary, { query: { by: "overdue,updatestatus", top: 5 } }),
+    enabled: mayTargets,
+    refetchInterval: usePollMs(10_000),
   });
   const keys = useQuery({ ...ask(r.apiKeys.list), enabled: mayKeys, staleTime: 300_000 });
   const quotas = useQuery({ ...ask(r.quotas.list), enabled: mayQuotas, staleTime: 300_000 });
   const asked: readonly [boolean, Answered<unknown>][] = [
-    [mayTargets, overdue],
+    [mayRollouts, ended],
+    [mayTargets, devices],
     [mayKeys, keys],
     [mayQuotas, quotas],
   ];
   const failed = asked.find(([may, { data, error }]) => may && data === undefined && error !== null)?.[1];
   if (failed === undefined && asked.some(([may, { data }]) => may && data === undefined)) return {};
-  const late = overdue.data?.facets[0]?.values.find(({ value }) => value === "true")?.count ?? 0;
+  const counted = (by: string, word: string) =>
+    devices.data?.facets.find((facet) => facet.by === by)?.values.find(({ value }) => value === word)?.count ?? 0;
+  const rollouts = [...open, ...(ended.data?.content ?? [])];
   const needs = needsOf(
     {
       rollouts,
-      overdue: late,
+      failed: counted("updatestatus", "error"),
+      overdue: counted("overdue", "true"),
       keys: keys.data ?? [],
       quotas: Object.entries(quotas.data ?? {}).map(([key, quota]) => ({ key, ...quota })),
     },
     now,
   );
-  return { needs, failed };
+  return { needs, rollouts, failed };
 }
 
-function Needs({ rollouts: asked }: { rollouts: Answered<{ content: RolloutView[] }> | undefined }) {
-  const rollouts = asked?.data?.content ?? [];
-  const { needs, failed: other } = useNeeds(rollouts);
+interface NeedsProps {
+  readonly rollouts: Answered<{ content: RolloutView[] }> | undefined;
+  /** Nothing is said where nothing is needed: the first steps are not done yet. */
+  readonly quiet: boolean;
+}
+
+function Needs({ rollouts: asked, quiet }: NeedsProps) {
+  const { needs, rollouts = [], failed: other } = useNeeds(asked?.data?.content ?? []);
   const failed = asked?.data === undefined && asked?.error ? asked : other;
   if (failed === undefined && (needs === undefined || (asked !== undefined && asked.data === undefined))) return <Skeleton lines={3} />;
   if (failed !== undefined && !needs?.length) {
@@ -101,7 +121,7 @@ function Needs({ rollouts: asked }: { rollouts: Answered<{ content: RolloutView[
     );
   }
   if (needs === undefined || needs.length === 0) {
-    return (
+    return quiet ? null : (
       <Card title={t.needsYou}>
         <Empty title={t.nothing} text={t.nothingText} icon={CircleCheckBig} />
       </Card>
@@ -129,18 +149,24 @@ function Needs({ rollouts: asked }: { rollouts: Answered<{ content: RolloutView[
   );
 }
 
+/** Too many failures have paused or ended it, or somebody has paused it. */
+const isStopped = ({ kind }: Need) => kind === "paused" || kind === "ended";
+
 function NeedLine({ need, rollout }: { need: Need; rollout: RolloutView | undefined }) {
   const why = rollout?.statusReason;
-  const detail = need.detail ?? (need.kind === "paused" && why ? reasonText(why.reason, why.actor, why.value, why.limit) : undefined);
+  const reason = need.kind === "ended" ? exceededText(why?.limit) : why && reasonText(why.reason, why.actor, why.value, why.limit);
+  const detail = need.detail ?? (isStopped(need) ? reason : undefined);
   const words: Record<Need["kind"], string> = {
     paused: t.paused(need.name),
+    ended: t.ended(need.name),
     fails: t.fails(need.name),
     waits: t.waits(need.name),
+    failed: t.failed(need.count ?? 0),
     overdue: t.overdue(need.count ?? 0),
     keyEnds: t.keyEnds(need.name),
     quota: t.quota(need.name, percent(need.count ?? 0)),
   };
-  const bad = need.kind === "paused" || need.kind === "fails";
+  const bad = isStopped(need) || need.kind === "fails" || need.kind === "failed";
   return (
     <li className={style["need"]}>
       <Mark tone={bad ? "bad" : "warn"} sign={bad ? "✕" : "?"} word="" />
@@ -153,8 +179,12 @@ function NeedLine({ need, rollout }: { need: Need; rollout: RolloutView | undefi
           {need.kind === "waits" ? t.decide : t.look}
         </Link>
       )}
-      {need.kind === "overdue" && (
-        <Link to="/devices" search={{ q: conditionOf("overdue", "true") }} className={buttonClass(undefined, true)}>
+      {(need.kind === "overdue" || need.kind === "failed") && (
+        <Link
+          to="/devices"
+          search={{ q: need.kind === "overdue" ? conditionOf("overdue", "true") : conditionOf("updatestatus", "error") }}
+          className={buttonClass(undefined, true)}
+        >
           {t.look}
         </Link>
       )}

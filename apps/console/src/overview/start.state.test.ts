@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nextStep, simulateCommand, tokenChanges } from "./start.state.ts";
+import { nextStep, phaseOf, simulateCommand, tokenChanges } from "./start.state.ts";
 
 test("the command names server and tenant only where the simulator would guess others", () => {
   expect(simulateCommand({ server: "http://127.0.0.1:8080/", tenant: "DEFAULT", token: "abc" })).toBe(
@@ -25,3 +25,13 @@ test("the next step is the first that is not done", () => {
   expect(nextStep({ devices: 1, sets: 1, rollouts: 0 })).toBe("rollout");
   expect(nextStep({ devices: 1, sets: 1, rollouts: 1 })).toBeUndefined();
 });
+
+test.each([
+  [false, 5, undefined, "over"],
+  [true, 0, undefined, "going"],
+  [true, 5, undefined, "unknown"],
+  [true, 5, { devices: 5, sets: 1, rollouts: 0 }, "going"],
+  [true, 5, { devices: 5, sets: 1, rollouts: 1 }, "over"],
+] as const)("nothing installed %s on %i devices: the start is as it is called", (nothingInstalled, devices, started, phase) =>
+  expect(phaseOf({ nothingInstalled, devices, started })).toBe(phase),
+);

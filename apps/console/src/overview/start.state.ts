@@ -52,3 +52,21 @@ export function nextStep({ devices, sets, rollouts }: Done): "devices" | "softwa
   if (sets === 0) return "software";
   return rollouts === 0 ? "rollout" : undefined;
 }
+
+/** Whether the first steps are still to be done; unknown until all that decides it has been read. */
+export type Phase = "unknown" | "going" | "over";
+
+interface Begun {
+  readonly nothingInstalled: boolean;
+  readonly devices: number;
+  /** Undefined until it is known. */
+  readonly started: Done | undefined;
+}
+
+/** The steps are over when a device has installed something, or when all are done. Without devices the first is to be done, whatever else is there. */
+export function phaseOf({ nothingInstalled, devices, started }: Begun): Phase {
+  if (!nothingInstalled) return "over";
+  if (devices === 0) return "going";
+  if (started === undefined) return "unknown";
+  return nextStep(started) === undefined ? "over" : "going";
+}

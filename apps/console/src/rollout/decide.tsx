@@ -29,7 +29,7 @@ export function Decide({ step, rolloutId, why, first }: DecideProps) {
   const { data, error, isFetching, refetch } = useSeen(askSeen(r.rollouts.get, { params }), false);
   const run = async () => {
     await change(operations[step], { params, query: remark === "" ? {} : { remark }, ifMatch: data?.tag });
-    toast(t.asked(t.steps[step]));
+    toast(t.asked[step]);
     await invalidate("rollouts");
   };
   const isRead = data !== undefined && !isFetching && error === null;

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { buckets, rollout as t } from "../text/en.ts";
 import type { Totals } from "../ui/signs.ts";
 import style from "./rollout.module.css";
+import { axisOf } from "./rollout.state.ts";
 
 interface PlotProps {
   readonly points: readonly { readonly at: number; readonly totalTargetsPerStatus: Totals }[];
@@ -35,7 +36,10 @@ function draw(box: HTMLElement, points: PlotProps["points"]): uPlot {
     return { label: buckets[bucket], stroke, width: 2, points: { show: points.length < 3 }, paths: uPlot.paths.stepped?.({ align: 1 }) };
   });
   const columns = series.map(({ bucket }) => points.map(({ totalTargetsPerStatus }) => totalTargetsPerStatus[bucket]));
-  const options = { width: box.clientWidth, height, axes: [axis, axis], series: [{}, ...lines], legend: { live: false } };
+  const [from, to] = axisOf(points);
+  // Without a range a single point stands in the middle of years.
+  const scales = { x: { range: (): [number, number] => [from / 1000, to / 1000] } };
+  const options = { width: box.clientWidth, height, scales, axes: [axis, axis], series: [{}, ...lines], legend: { live: false } };
   return new uPlot(options as uPlot.Options, [points.map(({ at }) => at / 1000), ...columns], box);
 }
 

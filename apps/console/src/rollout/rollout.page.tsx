@@ -5,7 +5,7 @@ import { lazy, type ReactNode, Suspense } from "react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
-import { commands, reasonText, rollouts, rollout as t } from "../text/en.ts";
+import { commands, exceededText, reasonText, rollouts, rollout as t } from "../text/en.ts";
 import type { ApiText } from "../ui/api-text.tsx";
 import { Page } from "../ui/page.tsx";
 import { Failure, Note, Skeleton } from "../ui/states.tsx";
@@ -14,7 +14,7 @@ import { Tabs } from "../ui/tabs.tsx";
 import { Definition } from "./definition.tsx";
 import { Failures } from "./failures.tsx";
 import { Groups } from "./groups.tsx";
-import { isMoving, silentQuery } from "./rollout.state.ts";
+import { isMoving, shownStatus, silentQuery } from "./rollout.state.ts";
 import { Steps } from "./steps.tsx";
 import { Summary } from "./summary.tsx";
 
@@ -49,7 +49,7 @@ export function RolloutPage() {
           {rollouts.title}
         </Link>
       }
-      beside={<RolloutStatus status={data.status} pill />}
+      beside={<RolloutStatus status={shownStatus({ status: data.status, reason: data.statusReason?.reason })} pill />}
       sub={<Sub rollout={data} />}
       actions={<Steps rollout={data} groups={list} />}
     >
@@ -140,7 +140,8 @@ function Sub({ rollout }: { rollout: RolloutView }) {
 
 /** Why it stands still, in one sentence; nothing where it goes its way. */
 function Why({ rollout, groups }: { rollout: RolloutView; groups: readonly RolloutGroupView[] }) {
-  const { status, statusReason: why, lastError } = rollout;
+  const { statusReason: why, lastError } = rollout;
+  const status = shownStatus({ status: rollout.status, reason: why?.reason });
   if (lastError !== undefined) {
     return (
       <Note tone="bad">
@@ -152,13 +153,14 @@ function Why({ rollout, groups }: { rollout: RolloutView; groups: readonly Rollo
   if (status === "creating") return <Note>{t.creating}</Note>;
   if (status === "ready") return <Note>{t.readyNote}</Note>;
   if (status === "waiting_for_approval") return <Note tone="warn">{t.approvalNote}</Note>;
-  if (why === undefined || !["paused", "stopped", "approval_denied"].includes(status)) return null;
-  const text = reasonText(why.reason, why.actor, why.value, why.limit);
+  if (why === undefined || !["paused", "stopped", "approval_denied", "finished_failed"].includes(status)) return null;
+  const hasFailed = status === "finished_failed";
+  const text = hasFailed ? exceededText(why.limit) : reasonText(why.reason, why.actor, why.value, why.limit);
   const group = groups.find(({ id }) => id === why.groupId)?.name;
   if (text === "") return null;
   return (
     <Note tone={why.reason === "error_threshold" ? "bad" : "warn"}>
-      <RolloutStatus status={status} /> {group === undefined ? null : <b>{group}</b>} {text}
+      {!hasFailed && <RolloutStatus status={status} />} {group === undefined ? null : <b>{group}</b>} {text}
     </Note>
   );
 }

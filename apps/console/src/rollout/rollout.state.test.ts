@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 import { bucketOrder } from "../ui/signs.ts";
 import {
+  axisOf,
   bucketCondition,
   counts,
   failureQuery,
   offeredSteps,
   pace,
   refusedStep,
+  retryOf,
   type Step,
+  shownStatus,
   silences,
   silentQuery,
 } from "./rollout.state.ts";
@@ -44,8 +47,26 @@ test("the next group is started while one is left, and a retry needs failures", 
   expect(possible("next", [{ status: "running" }, { status: "scheduled" }])).toEqual(["running"]);
   expect(possible("retry", [], 0)).toEqual([]);
   expect(possible("retry", [], 2)).toEqual(["finished"]);
+  expect(refusedStep("retry", { status: "finished" }, [], 2, true)).toBe("retried");
   expect(refusedStep("next", { status: "running" }, [], 0)).toBe("noNext");
 });
+
+test.each([
+  ["finished", "error_threshold", "finished_failed"],
+  ["finished", undefined, "finished"],
+  ["paused", "error_threshold", "paused"],
+  ["stopped", "quota", "stopped"],
+])("%s because of %s is shown as %s", (status, reason, shown) => expect(shownStatus({ status, reason })).toBe(shown));
+
+test.each([
+  [3, 3, 0],
+  [3, 2, 1],
+  [3, 0, 3],
+  [3, undefined, 0],
+  [2, 3, 0],
+])("of %i failed devices %s count as failed now, so that %i have moved on", (failed, still, moved) =>
+  expect(retryOf(failed, still)).toEqual({ failed, moved }),
+);
 
 test("every status offers something, and nothing twice", () => {
   for (const status of statuses) {
@@ -65,6 +86,19 @@ const totals = (finished: number, running: number, notstarted: number) => ({
 });
 
 test("the counts add up", () => expect(counts({ ...totals(3, 2, 5), error: 1 })).toEqual({ waiting: 5, running: 2, done: 4, total: 11 }));
+
+test.each([
+  [[], [0, 60_000]],
+  [[5_000], [5_000, 65_000]],
+  [
+    [5_000, 9_000],
+    [5_000, 65_000],
+  ],
+  [
+    [5_000, 9_000, 125_000],
+    [5_000, 125_000],
+  ],
+])("the axis of points at %j is %j", (at, axis) => expect(axisOf(at.map((one) => ({ at: one })))).toEqual(axis));
 
 test("the pace is that of the last ten minutes", () => {
   const points = [

@@ -7,15 +7,28 @@ interface RolloutLike {
   readonly deleted?: boolean;
 }
 
+interface Reasoned {
+  readonly status: string;
+  readonly reason?: string | undefined;
+}
+
+/** The status as it is shown: a rollout that its last group ends by too many failures is finished for the server, and no success for whoever looks. */
+export function shownStatus({ status, reason }: Reasoned): string {
+  return status === "finished" && reason === "error_threshold" ? "finished_failed" : status;
+}
+
 interface GroupLike {
   readonly status: string;
 }
 
 /** Why a step is not possible; the words are `rollout.cannot` of the same name. */
-export type Refused = "start" | "pause" | "resume" | "next" | "noNext" | "stop" | "approve" | "retry" | "delete";
+export type Refused = "start" | "pause" | "resume" | "next" | "noNext" | "stop" | "approve" | "retry" | "retried" | "delete";
 
 const stoppable = new Set(["creating", "ready", "waiting_for_approval", "approval_denied", "starting", "running", "paused"]);
 const notBegun = new Set(["creating", "ready", "scheduled"]);
+
+/** The name that the server gives to the retry of a rollout (contract rollouts.md §4.8). */
+export const retryName = (name: string): string => `${name}_retry`;
 
 /** Says why a step is not possible now, by the table of states (contract rollouts.md §4.1); undefined if it is. */
 export function refusedStep(
@@ -23,6 +36,7 @@ export function refusedStep(
   { status, deleted }: RolloutLike,
   groups: readonly GroupLike[],
   failed: number,
+  retried = false,
 ): Refused | undefined {
   const when = (possible: boolean, word: Refused) => (possible ? undefined : word);
   switch (step) {
@@ -44,11 +58,24 @@ export function refusedStep(
     case "deny":
       return when(status === "waiting_for_approval", "approve");
     case "retry":
-      return when(status === "finished" && failed > 0 && deleted !== true, "retry");
+      return retried ? "retried" : when(status === "finished" && failed > 0 && deleted !== true, "retry");
     case "delete":
       return when(status !== "deleting" && status !== "deleted", "delete");
   }
 }
+
+/** What a retry would be for. It takes every device that failed, those too that have had another update since (contract rollouts.md §4.8). */
+export interface Retry {
+  readonly failed: number;
+  /** So many of them have had another update since. */
+  readonly moved: number;
+}
+
+/** Counts whom a retry would be for; `still` is how many of the failed devices count as failed now, undefined where it is not known. */
+export const retryOf = (failed: number, still: number | undefined): Retry => ({ failed, moved: Math.max(0, failed - (still ?? failed)) });
+
+/** The failed updates of a rollout whose devices have had none since. */
+export const stillFailedQuery = (rolloutId: number): string => `rollout.id==${rolloutId};detailstatus==error;target.updatestatus==error`;
 
 /** The steps that are offered in a status, the one that people want first; the others are in no menu. */
 export function offeredSteps(status: string): Step[] {
@@ -79,6 +106,15 @@ export const isMoving = (status: string): boolean => ["creating", "starting", "r
 interface Point {
   readonly at: number;
   readonly totalTargetsPerStatus: Totals;
+}
+
+/** No axis of time is shorter, so that a rollout of seconds is no single point. */
+const leastAxisMs = 60_000;
+
+/** Begin and end of the axis of time: from the first point to the last. */
+export function axisOf(points: readonly { readonly at: number }[]): [from: number, to: number] {
+  const from = points[0]?.at ?? 0;
+  return [from, Math.max(points.at(-1)?.at ?? 0, from + leastAxisMs)];
 }
 
 /** Not more of the past than this tells how fast it goes, in milliseconds. */

@@ -5,12 +5,13 @@ import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { buckets, reasonText, statusWords, rollout as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { count, moment } from "../ui/format.ts";
+import { count, moment, span } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { RolloutStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import style from "./rollout.module.css";
+import { shownStatus } from "./rollout.state.ts";
 
 const Plot = lazy(() => import("./plot.tsx").then(({ Plot: it }) => ({ default: it })));
 const plotted = ["finished", "error", "running"] as const;
@@ -47,6 +48,7 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
           <Plot points={points} />
         </Suspense>
       )}
+      {points.length > 0 && <Span points={points} inTable={asTable} />}
       {points.length > 0 && asTable && (
         <table className={style["table"]}>
           <thead>
@@ -75,6 +77,16 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
   );
 }
 
+/** From when to when the counts are, which the axis of the chart shows too. */
+function Span({ points, inTable }: { points: readonly { readonly at: number }[]; inTable: boolean }) {
+  const [from, to] = [points[0]?.at ?? 0, points.at(-1)?.at ?? 0];
+  return (
+    <p className={`${style["span"]} muted`} data-table={inTable}>
+      {t.plotSpan(moment(from), moment(to), span(to - from))}
+    </p>
+  );
+}
+
 function History({ rolloutId }: { rolloutId: string }) {
   const { data, error, refetch } = useQuery({
     ...ask(r.rollouts.timeline, { params: { rolloutId }, query: { limit: 500, sort: "sequence:DESC" } }),
@@ -92,7 +104,7 @@ function History({ rolloutId }: { rolloutId: string }) {
             </span>
             <b className="cut">{step.group?.name ?? t.rolloutItself}</b>
             <span>
-              <RolloutStatus status={step.status} />{" "}
+              <RolloutStatus status={step.group === undefined ? shownStatus(step) : step.status} />{" "}
               <span className="muted">
                 {[
                   step.previousStatus && statusWords.rollout[step.previousStatus] ? `← ${statusWords.rollout[step.previousStatus]}` : "",

@@ -5,7 +5,8 @@ import { Plus, Rocket } from "lucide-react";
 import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { NewRollout } from "../rollout/new-rollout.tsx";
-import { commands, reasonText, statusWords, rollouts as t } from "../text/en.ts";
+import { shownStatus } from "../rollout/rollout.state.ts";
+import { commands, exceededText, reasonText, statusWords, rollouts as t } from "../text/en.ts";
 import { Segments } from "../ui/field.tsx";
 import { count, percent } from "../ui/format.ts";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
@@ -127,10 +128,13 @@ function Name({ row }: { row: RolloutView }) {
 
 function Status({ row }: { row: RolloutView }) {
   const why = row.statusReason;
+  const status = shownStatus({ status: row.status, reason: why?.reason });
   return (
     <span className={style["name"]}>
-      <RolloutStatus status={row.status} />
-      <span className="muted cut">{why === undefined ? null : reasonText(why.reason, why.actor, why.value, why.limit)}</span>
+      <RolloutStatus status={status} />
+      <span className="muted cut">
+        {status === "finished_failed" ? exceededText(why?.limit) : why && reasonText(why.reason, why.actor, why.value, why.limit)}
+      </span>
     </span>
   );
 }

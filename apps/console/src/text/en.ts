@@ -13,7 +13,7 @@ export { login } from "./en/login.ts";
 export { common, savedFilters } from "./en/manage.ts";
 export { actions, audit, me, overview } from "./en/overview.ts";
 export { reports } from "./en/reports.ts";
-export { reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
+export { exceededText, reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
 export { kinds, people, quotas, settings } from "./en/settings.ts";
 export { comparison, sets, software, softwareNotes, uploads } from "./en/software.ts";
 export { buckets, jumping, statusWords } from "./en/status.ts";

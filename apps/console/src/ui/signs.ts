@@ -27,6 +27,7 @@ export const rolloutSigns: Readonly<Record<string, Sign>> = {
   stopping: off,
   stopped: bad,
   finished: ok,
+  finished_failed: bad,
   deleting: off,
   deleted: off,
   scheduled,

@@ -2,7 +2,7 @@ export const states = {
   loading: "Loading",
   failed: "This could not be loaded",
   forbidden: "You may not see this",
-  notFound: "There is no such thing",
+  notFound: "Not found",
   retry: "Try again",
   request: (id: string) => `request ${id}`,
   copyForSupport: "Copy for support",

@@ -8,7 +8,7 @@ export const common = {
   edit: "Edit",
   name: "Name",
   description: "Description",
-  actions: "What can be done",
+  actions: "Actions",
   none: "–",
   nameFirst: "A name comes first",
   nothingChanged: "Nothing has changed",

@@ -1,5 +1,8 @@
 import { count, plural } from "../../ui/format.ts";
 
+/** Why a rollout that its last group has ended is no success; the status itself says that too many failed. */
+export const exceededText = (limit: number | undefined): string => (limit === undefined ? "" : `more than ${limit} % failed`);
+
 export const rollouts = {
   title: "Rollouts",
   new: "New rollout",
@@ -30,6 +33,9 @@ export function reasonText(reason: string | undefined, actor: string, value: num
   if (reason === undefined || reason === "user") return actor === "system" ? "" : `by ${actor}`;
   return reasonWords[reason] ?? reason;
 }
+
+/** Sentences one after the other, without those that do not apply. */
+const said = (...sentences: (string | false)[]) => sentences.filter((one) => one !== false).join(" ");
 
 export const rollout = {
   groups: "Groups",
@@ -80,19 +86,36 @@ export const rollout = {
   },
   does: {
     start: (first: number, total: number) =>
-      `The first group (${plural(first, "device", "devices")}) begins at once; ${plural(total, "device", "devices")} in all are meant.`,
+      first === total
+        ? `The update begins at once on ${plural(total, "device", "devices")}.`
+        : `The first group (${plural(first, "device", "devices")}) begins at once. The whole rollout has ${plural(total, "device", "devices")}.`,
     pause: (waiting: number, running: number) =>
-      `${plural(waiting, "device", "devices")} will not begin. ${plural(running, "device", "devices")} that have begun go on.`,
-    resume: (waiting: number) => `${plural(waiting, "device", "devices")} still wait for their turn. A group that failed is passed over.`,
-    next: (size: number) => `${plural(size, "device", "devices")} begin without waiting for the group before them.`,
+      said(
+        waiting > 0 && `${plural(waiting, "device does", "devices do")} not begin until you resume it.`,
+        running > 0 && `${plural(running, "device that has already begun goes", "devices that have already begun go")} on.`,
+      ) || "No device is waiting or in progress.",
+    resume: (waiting: number) =>
+      `${plural(waiting, "device is", "devices are")} still waiting for ${waiting === 1 ? "its" : "their"} turn. A group that failed is skipped.`,
+    next: (size: number) => `${plural(size, "device begins", "devices begin")} without waiting for the previous group.`,
     stop: (waiting: number, running: number) =>
-      `It cannot be started again. ${plural(waiting, "device", "devices")} will never begin, and ${plural(running, "device", "devices")} are asked to cancel.`,
+      said(
+        "It cannot be started again.",
+        waiting > 0 && `${plural(waiting, "device", "devices")} will never begin.`,
+        running > 0 && `${plural(running, "device is", "devices are")} asked to cancel.`,
+      ),
     approve: "It can then be started.",
     deny: "It can then only be deleted.",
-    retry: (failed: number) =>
-      `A new rollout is made for ${plural(failed, "device", "devices")} that failed, in one group. It waits until you start it.`,
+    retry: (failed: number, moved: number) =>
+      said(
+        `A new rollout of the same set is made for the ${plural(failed, "device", "devices")} that failed, in one group. It waits until you start it.`,
+        moved > 0 &&
+          `${plural(moved, "of them has", "of them have")} had another update since and no longer ${moved === 1 ? "counts" : "count"} as failed, but would get this set again.`,
+        "Devices that were updated or cancelled are left out.",
+      ),
     delete: (running: number) =>
-      `${plural(running, "device", "devices")} that have begun are cut off: their updates end here, whatever they do.`,
+      running === 0
+        ? "No device is in progress."
+        : `${plural(running, "device is", "devices are")} in progress: ${running === 1 ? "its update ends" : "their updates end"} here, whatever ${running === 1 ? "it does" : "they do"}.`,
   },
   cannot: {
     start: "Only a rollout that is ready can be started",
@@ -103,11 +126,22 @@ export const rollout = {
     stop: "It has ended already",
     approve: "It does not wait for approval",
     retry: "Only a finished rollout with failed devices can be retried",
+    retried: "There is a retry of this rollout already",
     delete: "It is being deleted",
   },
   remark: "Remark",
   editTitle: "Edit the rollout",
-  asked: (step: string) => `${step}: asked`,
+  asked: {
+    start: "Start requested",
+    pause: "Pause requested",
+    resume: "Resume requested",
+    next: "Next group requested",
+    stop: "Stop requested",
+    approve: "Approved",
+    deny: "Denied",
+    retry: "Retry created",
+    delete: "Deletion requested",
+  },
   name: "Name",
   size: "Number of devices",
   set: "Distribution set",
@@ -126,7 +160,7 @@ export const rollout = {
   description: "Description",
   dynamicText: "Devices that match later join",
   failuresEmpty: "No failures",
-  failuresEmptyText: "What devices report when an update fails is gathered here, alike ones together.",
+  failuresEmptyText: "What devices report when an update fails is gathered here, grouped by cause.",
   columns: { code: "Code", message: "What devices say", count: "Devices", last: "Last", sample: "For example" },
   noMessage: "no message",
   others: "everything else",
@@ -145,7 +179,7 @@ export const rollout = {
     overdue: "Devices with an open update that have polled before, but not in time, would be listed here.",
     never: "Devices with an open update that have never polled would be listed here.",
   } as Readonly<Record<string, string>>,
-  beside: { silent: "silent", proving: "proving themselves", retrying: "wait for the next attempt" } as Readonly<Record<string, string>>,
+  beside: { silent: "silent", proving: "proving themselves", retrying: "waiting for the next attempt" } as Readonly<Record<string, string>>,
   finishedIn: (finished: string, group: string) => `${finished} installed in ${group}`,
   allIn: (total: string, group: string) => `${total} in ${group}`,
   timelineEmpty: "Nothing has happened yet",
@@ -153,6 +187,7 @@ export const rollout = {
   plotLabel: "Devices that are installed, failed and in progress over time",
   plotTable: "As a table",
   plotChart: "As a chart",
+  plotSpan: (from: string, to: string, span: string) => (from === to ? `Counted once, ${from}` : `From ${from} to ${to} (${span})`),
   plotNone: "The first counts arrive some seconds after the start.",
   at: "Time",
   rolloutItself: "Rollout",

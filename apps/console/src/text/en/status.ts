@@ -1,6 +1,6 @@
 export const statusWords: Readonly<Record<"rollout" | "target" | "action", Readonly<Record<string, string>>>> = {
   rollout: {
-    creating: "Being created",
+    creating: "Creating",
     ready: "Ready",
     waiting_for_approval: "Waits for approval",
     approval_denied: "Denied",
@@ -10,7 +10,8 @@ export const statusWords: Readonly<Record<"rollout" | "target" | "action", Reado
     stopping: "Stopping",
     stopped: "Stopped",
     finished: "Finished",
-    deleting: "Being deleted",
+    finished_failed: "Finished, too many failed",
+    deleting: "Deleting",
     deleted: "Deleted",
     scheduled: "Scheduled",
     error: "Failed",
