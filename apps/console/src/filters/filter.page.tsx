@@ -1,7 +1,7 @@
 import type { TargetFilterView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ask, change, problemOf, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
@@ -13,10 +13,11 @@ import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
-import { AssignmentStatus } from "./filters.page.tsx";
+import { AssignmentStatus } from "./assignment-status.tsx";
 import { keptOf, statusOf } from "./filters.state.ts";
-import { FilterForm } from "./new-filter.tsx";
-import { TurnOn } from "./turn-on.tsx";
+
+const FilterForm = lazy(() => import("./new-filter.tsx").then(({ FilterForm: it }) => ({ default: it })));
+const TurnOn = lazy(() => import("./turn-on.tsx").then(({ TurnOn: it }) => ({ default: it })));
 
 const route = getRouteApi("/in/filters/$filterId");
 
@@ -78,7 +79,7 @@ function Known({ filter }: { filter: TargetFilterView }) {
         </ListBar>
       </Card>
       <Assignment filter={filter} />
-      {editing && <FilterForm of={filter} close={() => setEditing(false)} />}
+      <Suspense>{editing && <FilterForm of={filter} close={() => setEditing(false)} />}</Suspense>
     </Page>
   );
 }
@@ -121,7 +122,7 @@ function Assignment({ filter }: { filter: TargetFilterView }) {
       ) : (
         <Given filter={filter} />
       )}
-      {open && <TurnOn of={filter} close={() => setOpen(false)} />}
+      <Suspense>{open && <TurnOn of={filter} close={() => setOpen(false)} />}</Suspense>
     </Card>
   );
 }

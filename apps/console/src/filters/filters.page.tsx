@@ -1,7 +1,7 @@
 import type { AutoAssignmentView, TargetFilterView } from "@harrier/contracts";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
@@ -13,12 +13,13 @@ import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import { Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
-import { Mark } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { type SetName, withSets } from "./assigned-sets.ts";
+import { AssignmentStatus } from "./assignment-status.tsx";
 import { AssignmentSteps } from "./assignment-steps.tsx";
-import { assignmentSigns, byName, statusOf } from "./filters.state.ts";
-import { FilterForm } from "./new-filter.tsx";
+import { byName, statusOf } from "./filters.state.ts";
+
+const FilterForm = lazy(() => import("./new-filter.tsx").then(({ FilterForm: it }) => ({ default: it })));
 
 const route = getRouteApi("/in/auto-assign");
 const pollMs = 10_000;
@@ -60,7 +61,7 @@ export function FiltersPage() {
           { id: "assignments", label: t.tabs.assignments, body: <Assignments /> },
         ]}
       />
-      {adding && <FilterForm close={() => setAdding(false)} />}
+      <Suspense>{adding && <FilterForm close={() => setAdding(false)} />}</Suspense>
     </Page>
   );
 }
@@ -68,12 +69,6 @@ export function FiltersPage() {
 type WithSet = { readonly set?: SetName | undefined };
 
 const setText = ({ set }: WithSet) => (set === undefined ? common.none : t.setOf(set.name, set.version));
-
-/** The state of an auto-assignment in sign and word. */
-export function AssignmentStatus({ status }: { status: string }) {
-  const { tone, sign } = assignmentSigns[status] ?? { tone: "warn" as const, sign: "?" };
-  return <Mark tone={tone} sign={sign} word={status === "off" ? t.off : (t.states[status] ?? status)} />;
-}
 
 const filterColumns: readonly Column<TargetFilterView & WithSet>[] = [
   {
