@@ -200,6 +200,16 @@ test("who is restricted to a type of devices reads that every number counts thos
   await seen.context.close();
 });
 
+test("the overview says nothing of what its user may not see", async () => {
+  const seen = await signedInWith(["USER_MANAGEMENT"]);
+  await openPage(seen.page, login.baseUrl, "/");
+  await seen.page.getByText("Nothing that you may see needs you").waitFor();
+  await seen.page.getByText("You may not see rollouts and devices, so nothing is said of them.").waitFor();
+  expect(await textOf(seen)).not.toContain("every device");
+  expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
 test("nobody of a tenant sees the tenants of the installation", async () => {
   await openPage(all.page, login.baseUrl, "/system/tenants");
   await all.page.locator("main").getByText("SYSTEM_ADMIN").first().waitFor();

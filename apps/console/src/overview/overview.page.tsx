@@ -123,7 +123,7 @@ function Needs({ rollouts: asked, quiet }: NeedsProps) {
   if (needs === undefined || needs.length === 0) {
     return quiet ? null : (
       <Card title={t.needsYou}>
-        <Empty title={t.nothing} text={t.nothingText} icon={CircleCheckBig} />
+        <NothingNeeded />
       </Card>
     );
   }
@@ -147,6 +147,19 @@ function Needs({ rollouts: asked, quiet }: NeedsProps) {
       </ul>
     </Card>
   );
+}
+
+/** Of what somebody may not see nothing is known here, so nothing is said of it. */
+function NothingNeeded() {
+  const seen = {
+    rollouts: useLacking(r.rollouts.list) === undefined,
+    devices: useLacking(r.targets.summary) === undefined,
+  };
+  const kinds = ["rollouts", "devices"] as const;
+  const unseen = kinds.filter((kind) => !seen[kind]).map((kind) => t.unseenNames[kind]);
+  const said = kinds.filter((kind) => seen[kind]).map((kind) => t.nothingOf[kind]);
+  const text = [...said, ...(unseen.length > 0 ? [t.unseen(unseen)] : [])].join(" ");
+  return <Empty title={unseen.length > 0 ? t.nothingSeen : t.nothing} text={text} icon={CircleCheckBig} />;
 }
 
 /** Too many failures have paused or ended it, or somebody has paused it. */

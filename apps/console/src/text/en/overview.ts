@@ -4,7 +4,14 @@ export const overview = {
   title: "Overview",
   needsYou: "Needs you",
   nothing: "Nothing needs you",
-  nothingText: "No rollout has stopped, no update has failed, nothing waits for approval, and every device polls in time.",
+  /** Each sentence is said to whoever may see that. */
+  nothingOf: {
+    rollouts: "No rollout has stopped, and none waits for approval.",
+    devices: "No update has failed, and every device polls in time.",
+  },
+  nothingSeen: "Nothing that you may see needs you",
+  unseen: (what: readonly string[]) => `You may not see ${what.join(" and ")}, so nothing is said of them.`,
+  unseenNames: { rollouts: "rollouts", devices: "devices" },
   notAll: "Not everything could be checked:",
   fleet: "Fleet",
   status: "By status",
