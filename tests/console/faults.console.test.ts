@@ -107,7 +107,8 @@ test("two tabs follow one stream, which the one in sight has; after the gateway 
     streams.push(request.url());
     most = Math.max(most, open.add(request).size);
   });
-  for (const over of ["requestfinished", "requestfailed"] as const) visited.context.on(over, (request: Request) => open.delete(request));
+  const end = (request: Request) => void open.delete(request);
+  visited.context.on("requestfinished", end).on("requestfailed", end);
   const second = await visited.context.newPage();
   const tabs = [visited.page, second];
   for (const page of tabs) await openPage(page, stack.baseUrl, "/devices");
