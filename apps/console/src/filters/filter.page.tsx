@@ -13,7 +13,7 @@ import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
-import { AssignmentStatus } from "./filters.page.tsx";
+import { AssignmentStatus } from "./assignment-status.tsx";
 import { keptOf, statusOf } from "./filters.state.ts";
 import { FilterForm } from "./new-filter.tsx";
 import { TurnOn } from "./turn-on.tsx";

@@ -13,11 +13,11 @@ import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import { Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
-import { Mark } from "../ui/status.tsx";
 import { Tabs } from "../ui/tabs.tsx";
 import { type SetName, withSets } from "./assigned-sets.ts";
+import { AssignmentStatus } from "./assignment-status.tsx";
 import { AssignmentSteps } from "./assignment-steps.tsx";
-import { assignmentSigns, byName, statusOf } from "./filters.state.ts";
+import { byName, statusOf } from "./filters.state.ts";
 import { FilterForm } from "./new-filter.tsx";
 
 const route = getRouteApi("/in/auto-assign");
@@ -68,12 +68,6 @@ export function FiltersPage() {
 type WithSet = { readonly set?: SetName | undefined };
 
 const setText = ({ set }: WithSet) => (set === undefined ? common.none : t.setOf(set.name, set.version));
-
-/** The state of an auto-assignment in sign and word. */
-export function AssignmentStatus({ status }: { status: string }) {
-  const { tone, sign } = assignmentSigns[status] ?? { tone: "warn" as const, sign: "?" };
-  return <Mark tone={tone} sign={sign} word={status === "off" ? t.off : (t.states[status] ?? status)} />;
-}
 
 const filterColumns: readonly Column<TargetFilterView & WithSet>[] = [
   {
