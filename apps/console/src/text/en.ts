@@ -18,3 +18,4 @@ export { kinds, people, quotas, settings } from "./en/settings.ts";
 export { comparison, sets, software, softwareNotes, uploads } from "./en/software.ts";
 export { buckets, jumping, statusWords } from "./en/status.ts";
 export { system } from "./en/system.ts";
+export { unsaved } from "./en/unsaved.ts";
