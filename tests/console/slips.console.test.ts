@@ -3,9 +3,10 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
 import { type Login, openPage } from "./support/browser.ts";
+import { adminOf } from "./support/fleet.ts";
 import { useBrowser, visitTenant } from "./support/suite.ts";
 
-// What a slip must not cost: the page that one reads, and what one has typed.
+// What a slip must not cost: the page that one reads, what one has typed, and a module that one has chosen.
 
 const browser = useBrowser();
 let login: Login;
@@ -16,10 +17,25 @@ beforeAll(async () => {
   ({ login, page, complaints } = await visitTenant(browser()));
 });
 
+const admin = () => adminOf(login);
 const dialog = () => page.getByRole("dialog");
 const press = (name: string) => page.getByRole("button", { name, exact: true }).first().press("Enter");
 const unsaved = () => page.getByRole("alert").getByText("What you have typed is not saved.");
 const path = () => new URL(page.url()).pathname;
+
+/** Makes modules of a type and answers their numbers. */
+async function makeModules(type: string, ...names: string[]): Promise<number[]> {
+  const made = await admin().post<{ id: number }[]>(
+    "softwaremodules",
+    names.map((name) => ({ name, version: "1", type })),
+  );
+  return made.map(({ id }) => id);
+}
+
+const modulesOf = async (name: string) => {
+  const { content } = await admin().get<{ content: { modules: { name: string }[] }[] }>(`distributionsets?q=name==${name}`);
+  return content[0]?.modules.map((module) => module.name);
+};
 
 test("the way past the navigation leads into the page, which stays", async () => {
   await openPage(page, login.baseUrl, "/settings/tags?q=nothing");
@@ -29,6 +45,49 @@ test("the way past the navigation leads into the page, which stays", async () =>
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("content");
   expect(page.url()).toBe(before);
+});
+
+test("a new set takes one module of a type of one, and offers what its type takes", async () => {
+  const [one, other, app, name] = [uniqueName("one"), uniqueName("other"), uniqueName("app"), uniqueName("set")];
+  await makeModules("os", one, other);
+  await makeModules("application", app);
+  await openPage(page, login.baseUrl, "/software");
+  await press("New set");
+  await dialog().getByLabel("Name").fill(name);
+  await dialog().getByLabel("Version").fill("1");
+  await dialog().getByLabel("Type").selectOption({ label: "OS with app(s)" });
+  await dialog().getByRole("radio", { name: one }).press("Space");
+  await dialog().getByRole("radio", { name: other }).press("Space");
+  expect(await dialog().getByRole("radio", { name: one }).isChecked()).toBe(false);
+  await dialog().getByRole("checkbox", { name: app }).press("Space");
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  await dialog().getByLabel("Type").selectOption({ label: "App(s) only" });
+  await dialog().getByRole("radio").first().waitFor({ state: "detached" });
+  await dialog().getByLabel("Type").selectOption({ label: "OS only" });
+  await dialog().getByRole("radio", { name: other }).waitFor();
+  expect(await dialog().getByRole("checkbox").count()).toBe(0);
+  await press("Create");
+  await page.getByRole("heading", { level: 1, name: `${name} 1` }).waitFor();
+  expect(await modulesOf(name)).toEqual([other]);
+
+  await press("Add a module");
+  await dialog()
+    .getByLabel("Modules")
+    .selectOption({ label: `${one} 1 — OS` });
+  await dialog().getByText(`It replaces ${other} 1`).waitFor();
+  await dialog().getByRole("button", { name: "Replace the module" }).press("Enter");
+  await dialog().waitFor({ state: "detached" });
+  expect(await modulesOf(name)).toEqual([one]);
+
+  await openPage(page, login.baseUrl, "/software");
+  await press("New set");
+  await dialog().getByLabel("Name").fill(name);
+  await dialog().getByLabel("Version").fill("1");
+  await dialog().getByLabel("Type").selectOption({ label: "OS only" });
+  await press("Create");
+  await dialog().getByText(`There is a set ${name} 1 already`).waitFor();
+  await dialog().getByRole("button", { name: "Cancel" }).press("Enter");
+  await dialog().waitFor({ state: "detached" });
 });
 
 test("what was typed into a dialog is not lost by Escape, by going back or by a reload", async () => {

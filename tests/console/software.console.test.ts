@@ -210,8 +210,12 @@ test("a set is made of a module on its page, which then names the sets that hold
   await page.getByText("None yet: devices get a module by a set that holds it.").waitFor();
   await press("New set of this module");
   expect(await dialog().getByLabel("Name").inputValue()).toBe(name);
-  expect(await dialog().getByLabel(`${name} 1.0`).isChecked()).toBe(true);
   await dialog().getByLabel("Type").selectOption("os");
+  expect(
+    await dialog()
+      .getByRole("radio", { name: `${name} 1.0` })
+      .isChecked(),
+  ).toBe(true);
   await dialog().getByRole("button", { name: "Create", exact: true }).press("Enter");
   await page.getByRole("heading", { level: 1, name: `${name} 1.0` }).waitFor();
   await page.waitForURL(/\/software\/sets\//);
