@@ -112,11 +112,11 @@ test("a permission that another has granted meanwhile stays granted", async () =
 test("settings and metadata that another has changed meanwhile are shown before they are overwritten", async () => {
   await openPage(page, login.baseUrl, "/settings/polling");
   const main = page.locator("main");
-  await main.getByLabel("pollingTime", { exact: true }).fill("00:07:00");
+  await main.getByLabel("Time between polls", { exact: true }).fill("00:07:00");
   await admin().configure("pollingOverdueTime", "00:09:00");
   await saveTwice(main, "Save");
-  expect(await main.getByLabel("pollingOverdueTime", { exact: true }).inputValue()).toBe("00:09:00");
-  expect(await main.getByLabel("pollingTime", { exact: true }).inputValue()).toBe("00:07:00");
+  expect(await main.getByLabel("Overdue after", { exact: true }).inputValue()).toBe("00:09:00");
+  expect(await main.getByLabel("Time between polls", { exact: true }).inputValue()).toBe("00:07:00");
   await main.getByRole("button", { name: "Save", exact: true }).press("Enter");
   const settingOf = async (key: string) => (await admin().get<{ value: string }>(`system/configs/${key}`)).value;
   await expect.poll(() => settingOf("pollingTime")).toBe("00:07:00");
@@ -159,8 +159,8 @@ test("a limit that another operator has set meanwhile is shown before it is over
   const limits = `system/tenants/${tenant}/quotas/METADATA_PER_TARGET_MAX_COUNT`;
   await openPage(own, login.baseUrl, `/system?q=${tenant}`);
   await own.getByRole("button", { name: "Quotas", exact: true }).press("Enter");
-  await own.getByRole("button", { name: /Edit: METADATA_PER_TARGET_MAX_COUNT/ }).press("Enter");
-  const form = own.getByRole("dialog", { name: /^Limit of/ });
+  await own.getByRole("button", { name: "Edit: Metadata of a device" }).press("Enter");
+  const form = own.getByRole("dialog", { name: /^Limit: / });
   await form.getByLabel("Limit", { exact: true }).fill("71");
   expect((await operators.call(limits, { method: "PUT", body: { limit: 72 } })).status).toBe(200);
   await saveTwice(form, "Save");

@@ -132,3 +132,31 @@ test("what was typed into a dialog is not lost by Escape, by going back or by a 
   await dialog().waitFor({ state: "detached" });
   expect(complaints).toEqual([]);
 });
+
+test("a changed setting is not lost by leaving its page, and its button is seen without scrolling", async () => {
+  await openPage(page, login.baseUrl, "/settings/tags");
+  await page.getByRole("link", { name: "General", exact: true }).press("Enter");
+  const main = page.locator("main");
+  const approval = main.getByRole("checkbox", { name: "Rollouts need an approval: On", exact: true });
+  await approval.press("Space");
+  await main.getByText("1 change is not saved").waitFor();
+  const button = await main.getByRole("button", { name: "Save", exact: true }).boundingBox();
+  expect((button?.y ?? 10_000) + (button?.height ?? 0)).toBeLessThanOrEqual(page.viewportSize()?.height ?? 0);
+  await page.getByRole("link", { name: "Polling", exact: true }).press("Enter");
+  await unsaved().waitFor();
+  expect(await axe(page)).toEqual([]);
+  await main.getByRole("button", { name: "Go on typing" }).press("Enter");
+  expect(path()).toMatch(/settings\/general$/);
+  expect(await approval.isChecked()).toBe(true);
+  await main.getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await main.getByText("1 change is not saved").waitFor({ state: "detached" });
+  expect(await admin().get("system/configs/rollout.approval.enabled")).toMatchObject({ value: true });
+
+  await approval.press("Space");
+  await page.getByRole("link", { name: "Polling", exact: true }).press("Enter");
+  await main.getByRole("button", { name: "Discard it" }).press("Enter");
+  await main.getByText("Time between polls", { exact: true }).first().waitFor();
+  expect(path()).toMatch(/settings\/polling$/);
+  expect(await admin().get("system/configs/rollout.approval.enabled")).toMatchObject({ value: true });
+  expect(complaints).toEqual([]);
+});

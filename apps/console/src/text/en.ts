@@ -14,6 +14,7 @@ export { common, savedFilters } from "./en/manage.ts";
 export { actions, audit, me, overview } from "./en/overview.ts";
 export { reports } from "./en/reports.ts";
 export { exceededText, reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
+export { quotaTitles, settingTitles } from "./en/setting-titles.ts";
 export { kinds, people, quotas, settings } from "./en/settings.ts";
 export { comparison, sets, software, softwareNotes, uploads } from "./en/software.ts";
 export { buckets, jumping, statusWords } from "./en/status.ts";
