@@ -1,6 +1,7 @@
 import { basic, createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { axe } from "./support/axe.ts";
 import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeSet } from "./support/fleet.ts";
 import { operator, useBrowser, visitTenant } from "./support/suite.ts";
@@ -140,7 +141,11 @@ test("a device that was added cannot sign in until somebody allows tokens, which
   await openPage(page, login.baseUrl, "/devices");
   await press("Add device");
   await dialog().getByLabel("Controller id").fill(controllerId);
-  await save(dialog(), "Add");
+  await dialog().getByRole("button", { name: "Add", exact: true }).press("Enter");
+  const connects = page.getByRole("dialog", { name: `How ${controllerId} connects` });
+  await connects.getByText(`${login.baseUrl}/${login.user.split("\\")[0]}/controller/v1/${controllerId}`, { exact: true }).waitFor();
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  await save(connects, "To the device");
   await page.getByText("authentication.targettoken.enabled").waitFor();
   const { securityToken: token } = await admin().get<{ securityToken: string }>(`targets/${controllerId}`);
   const device = createDevice({ baseUrl: login.baseUrl, tenant: login.user.split("\\")[0] ?? "", controllerId, token });

@@ -4,6 +4,7 @@ export { clients, keys, secrets, sessions, webhooks } from "./en/access.ts";
 export { approvals } from "./en/approvals.ts";
 export { commands } from "./en/commands.ts";
 export { copying, dialogs, grids, nav, shell, states } from "./en/common.ts";
+export { connect } from "./en/connect.ts";
 export { device } from "./en/device.ts";
 export { devices, filters } from "./en/devices.ts";
 export { filterBuilder } from "./en/filter-builder.ts";
