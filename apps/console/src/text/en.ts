@@ -2,6 +2,7 @@
 
 export { clients, keys, secrets, sessions, webhooks } from "./en/access.ts";
 export { approvals } from "./en/approvals.ts";
+export { audit, auditNouns, auditVerbs } from "./en/audit.ts";
 export { commands } from "./en/commands.ts";
 export { copying, dialogs, grids, nav, shell, states } from "./en/common.ts";
 export { connect } from "./en/connect.ts";
@@ -12,7 +13,7 @@ export { filterMenu } from "./en/filter-menu.ts";
 export { importing } from "./en/importing.ts";
 export { login } from "./en/login.ts";
 export { common, savedFilters } from "./en/manage.ts";
-export { actions, audit, me, overview } from "./en/overview.ts";
+export { actions, me, overview } from "./en/overview.ts";
 export { reports } from "./en/reports.ts";
 export { exceededText, reasonText, rollout, rollouts, wizard } from "./en/rollouts.ts";
 export { quotaTitles, settingTitles } from "./en/setting-titles.ts";
