@@ -1,6 +1,7 @@
 import { basic, createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { axe } from "./support/axe.ts";
 import { haveSession, type Login, openPage, visit } from "./support/browser.ts";
 import { adminOf, makeSet } from "./support/fleet.ts";
 import { operator, useBrowser, visitTenant } from "./support/suite.ts";
@@ -112,11 +113,11 @@ test("a permission that another has granted meanwhile stays granted", async () =
 test("settings and metadata that another has changed meanwhile are shown before they are overwritten", async () => {
   await openPage(page, login.baseUrl, "/settings/polling");
   const main = page.locator("main");
-  await main.getByLabel("pollingTime", { exact: true }).fill("00:07:00");
+  await main.getByLabel("Time between polls", { exact: true }).fill("00:07:00");
   await admin().configure("pollingOverdueTime", "00:09:00");
   await saveTwice(main, "Save");
-  expect(await main.getByLabel("pollingOverdueTime", { exact: true }).inputValue()).toBe("00:09:00");
-  expect(await main.getByLabel("pollingTime", { exact: true }).inputValue()).toBe("00:07:00");
+  expect(await main.getByLabel("Overdue after", { exact: true }).inputValue()).toBe("00:09:00");
+  expect(await main.getByLabel("Time between polls", { exact: true }).inputValue()).toBe("00:07:00");
   await main.getByRole("button", { name: "Save", exact: true }).press("Enter");
   const settingOf = async (key: string) => (await admin().get<{ value: string }>(`system/configs/${key}`)).value;
   await expect.poll(() => settingOf("pollingTime")).toBe("00:07:00");
@@ -140,7 +141,11 @@ test("a device that was added cannot sign in until somebody allows tokens, which
   await openPage(page, login.baseUrl, "/devices");
   await press("Add device");
   await dialog().getByLabel("Controller id").fill(controllerId);
-  await save(dialog(), "Add");
+  await dialog().getByRole("button", { name: "Add", exact: true }).press("Enter");
+  const connects = page.getByRole("dialog", { name: `How ${controllerId} connects` });
+  await connects.getByText(`${login.baseUrl}/${login.user.split("\\")[0]}/controller/v1/${controllerId}`, { exact: true }).waitFor();
+  expect(await axe(page, "[role=dialog]")).toEqual([]);
+  await save(connects, "To the device");
   await page.getByText("authentication.targettoken.enabled").waitFor();
   const { securityToken: token } = await admin().get<{ securityToken: string }>(`targets/${controllerId}`);
   const device = createDevice({ baseUrl: login.baseUrl, tenant: login.user.split("\\")[0] ?? "", controllerId, token });
@@ -159,8 +164,8 @@ test("a limit that another operator has set meanwhile is shown before it is over
   const limits = `system/tenants/${tenant}/quotas/METADATA_PER_TARGET_MAX_COUNT`;
   await openPage(own, login.baseUrl, `/system?q=${tenant}`);
   await own.getByRole("button", { name: "Quotas", exact: true }).press("Enter");
-  await own.getByRole("button", { name: /Edit: METADATA_PER_TARGET_MAX_COUNT/ }).press("Enter");
-  const form = own.getByRole("dialog", { name: /^Limit of/ });
+  await own.getByRole("button", { name: "Edit: Metadata of a device" }).press("Enter");
+  const form = own.getByRole("dialog", { name: /^Limit: / });
   await form.getByLabel("Limit", { exact: true }).fill("71");
   expect((await operators.call(limits, { method: "PUT", body: { limit: 72 } })).status).toBe(200);
   await saveTwice(form, "Save");

@@ -39,7 +39,7 @@ beforeAll(async () => {
 /** A busy machine takes its time with two hundred devices. */
 const limit = { timeout: 240_000 };
 
-type Role = "button" | "link" | "textbox" | "combobox" | "tab" | "checkbox" | "grid";
+type Role = "button" | "link" | "textbox" | "combobox" | "tab" | "radio" | "grid";
 
 /** Goes on with the Tab key until this element has the focus; a person would look where it is. */
 async function tabTo(page: Page, role: Role, name: string | RegExp): Promise<Locator> {
@@ -114,7 +114,7 @@ async function makeSoftware(page: Page, name: string): Promise<void> {
   await type(page, "Name", name);
   await type(page, "Version", "1.0");
   await choose(page, "Type", "OS only");
-  await tabTo(page, "checkbox", new RegExp(name));
+  await tabTo(page, "radio", new RegExp(name));
   await page.keyboard.press("Space");
   await press(page, "button", "Create");
   await page.getByRole("heading", { level: 1, name: `${name} 1.0` }).waitFor();

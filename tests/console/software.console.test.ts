@@ -208,10 +208,15 @@ test("a set is made of a module on its page, which then names the sets that hold
   const [module] = await admin().post<{ id: number }[]>("softwaremodules", [{ name, version: "1.0", type: "os" }]);
   await openPage(page, login.baseUrl, `/software/modules/${module?.id}`);
   await page.getByText("None yet: devices get a module by a set that holds it.").waitFor();
+  await page.locator("main header").getByText("No files yet").waitFor();
   await press("New set of this module");
   expect(await dialog().getByLabel("Name").inputValue()).toBe(name);
-  expect(await dialog().getByLabel(`${name} 1.0`).isChecked()).toBe(true);
   await dialog().getByLabel("Type").selectOption("os");
+  expect(
+    await dialog()
+      .getByRole("radio", { name: `${name} 1.0` })
+      .isChecked(),
+  ).toBe(true);
   await dialog().getByRole("button", { name: "Create", exact: true }).press("Enter");
   await page.getByRole("heading", { level: 1, name: `${name} 1.0` }).waitFor();
   await page.waitForURL(/\/software\/sets\//);

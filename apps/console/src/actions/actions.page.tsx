@@ -29,19 +29,19 @@ const presets = [
 ];
 
 const columns: readonly Column<Row>[] = [
-  { id: "device", head: t.columns.device, width: "minmax(180px, 1fr)", cell: (row) => <DeviceLink {...row.target} /> },
+  { id: "device", head: t.columns.device, width: "minmax(140px, 1fr)", cell: (row) => <DeviceLink {...row.target} /> },
+  {
+    id: "status",
+    head: t.columns.status,
+    width: "minmax(150px, 190px)",
+    sort: "detailstatus",
+    cell: (row) => <ActionStatus status={row.detailStatus ?? row.status} />,
+  },
   {
     id: "set",
     head: t.columns.set,
     width: "minmax(130px, 0.8fr)",
     cell: ({ distributionSet: set }) => set && `${set.name} ${set.version}`,
-  },
-  {
-    id: "status",
-    head: t.columns.status,
-    width: "190px",
-    sort: "detailstatus",
-    cell: (row) => <ActionStatus status={row.detailStatus ?? row.status} />,
   },
   { id: "rollout", head: t.columns.rollout, width: "minmax(120px, 0.8fr)", cell: (row) => <OfRollout row={row} /> },
   {

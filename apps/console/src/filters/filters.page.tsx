@@ -9,7 +9,7 @@ import { commands, common, states, savedFilters as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import { ListBar, Listing, ListParts, TwoLines } from "../ui/listing.tsx";
 import { Page } from "../ui/page.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
@@ -26,7 +26,7 @@ const pollMs = 10_000;
 
 /** Saved filters, and what is assigned by itself. */
 export function FiltersPage() {
-  const { tab, q } = route.useSearch();
+  const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.targetFilters.create);
@@ -45,13 +45,6 @@ export function FiltersPage() {
         </Button>
       }
     >
-      <ListBar>
-        <Field
-          label={t.search}
-          value={q ?? ""}
-          onChange={(text) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true })}
-        />
-      </ListBar>
       <Tabs
         label={t.tabList}
         value={tab ?? "filters"}
@@ -111,31 +104,46 @@ function useList() {
   return { q: byName(q), sort, clear, onSort, navigate, readable: useLacking(r.distributionSets.list) === undefined };
 }
 
+/** What is looked for by its name; the address holds it for both lists. */
+function Find() {
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const find = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
+  return (
+    <ListBar>
+      <Field label={t.search} hideLabel placeholder={t.search} value={q ?? ""} onChange={find} data-filter="" />
+    </ListBar>
+  );
+}
+
 function Filters({ add }: { add: () => void }) {
   const { q, sort, clear, onSort, navigate, readable } = useList();
   return (
-    <Listing
-      label={t.tabs.filters}
-      columns={filterColumns}
-      rows={(offset, limit, sought) =>
-        withSets(
-          ask(r.targetFilters.list, { query: { q: sought, sort: sort ?? "name:ASC", offset, limit } }),
-          (row) => row.autoAssignDistributionSet,
-          readable,
-        )
-      }
-      sort={sort}
-      onSort={onSort}
-      pollMs={pollMs}
-      q={q}
-      clear={clear}
-      open={({ id }) => void navigate({ to: "/filters/$filterId", params: { filterId: String(id) } })}
-      empty={
-        <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand}>
-          <Button onClick={add}>{t.new}</Button>
-        </Empty>
-      }
-    />
+    <ListParts>
+      <Find />
+      <Listing
+        label={t.tabs.filters}
+        columns={filterColumns}
+        rows={(offset, limit, sought) =>
+          withSets(
+            ask(r.targetFilters.list, { query: { q: sought, sort: sort ?? "name:ASC", offset, limit } }),
+            (row) => row.autoAssignDistributionSet,
+            readable,
+          )
+        }
+        sort={sort}
+        onSort={onSort}
+        pollMs={pollMs}
+        q={q}
+        clear={clear}
+        open={({ id }) => void navigate({ to: "/filters/$filterId", params: { filterId: String(id) } })}
+        empty={
+          <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand}>
+            <Button onClick={add}>{t.new}</Button>
+          </Empty>
+        }
+      />
+    </ListParts>
   );
 }
 
@@ -160,17 +168,20 @@ const assignmentColumns: readonly Column<AutoAssignmentView & WithSet>[] = [
 function Assignments() {
   const { q, clear, readable } = useList();
   return (
-    <Listing
-      label={t.tabs.assignments}
-      columns={assignmentColumns}
-      rowHeight={56}
-      rows={(offset, limit, sought) =>
-        withSets(ask(r.autoAssignments.list, { query: { q: sought, offset, limit } }), (row) => row.distributionSetId, readable)
-      }
-      pollMs={pollMs}
-      q={q}
-      clear={clear}
-      empty={<Empty title={t.assignmentsEmpty} text={t.assignmentsText} />}
-    />
+    <ListParts>
+      <Find />
+      <Listing
+        label={t.tabs.assignments}
+        columns={assignmentColumns}
+        rowHeight={56}
+        rows={(offset, limit, sought) =>
+          withSets(ask(r.autoAssignments.list, { query: { q: sought, offset, limit } }), (row) => row.distributionSetId, readable)
+        }
+        pollMs={pollMs}
+        q={q}
+        clear={clear}
+        empty={<Empty title={t.assignmentsEmpty} text={t.assignmentsText} />}
+      />
+    </ListParts>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { ask, askTagged, change, r, type Tagged } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { common, states, settings as t } from "../text/en.ts";
+import { common, settingTitles, states, settings as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, Outcome, useRun } from "../ui/confirm.tsx";
 import { Check, Field } from "../ui/field.tsx";
@@ -12,6 +12,7 @@ import { moment } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
+import { useUnsaved } from "../ui/unsaved.tsx";
 import { changesOf, partOf, readValue, type Value } from "./configs.state.ts";
 import style from "./settings.module.css";
 
@@ -27,6 +28,8 @@ export function Configs({ part }: { part: string }) {
   const read = async () => (await values.refetch({ throwOnError: true })).data;
   return <Form key={part} rows={rows} now={values.data} read={read} />;
 }
+
+const titleOf = (key: string) => settingTitles[key] ?? key;
 
 type Texts = Readonly<Record<string, string>>;
 type Known = Tagged<Readonly<Record<string, ConfigView>>>;
@@ -65,7 +68,8 @@ function Form({ rows, now, read: readAgain }: FormProps) {
   const runs = useRun(run, () => undefined);
   const { busy, start } = runs;
   const none = Object.keys(changes).length === 0 ? common.nothingChanged : undefined;
-  const why = (lacking && states.missing(lacking)) ?? (wrong ? t.wrong(wrong.row.key) : none);
+  const unsaved = useUnsaved((none === undefined || wrong !== undefined) && !busy);
+  const why = (lacking && states.missing(lacking)) ?? (wrong ? t.wrong(titleOf(wrong.row.key)) : none);
   return (
     <>
       <Card plain>
@@ -79,18 +83,23 @@ function Form({ rows, now, read: readAgain }: FormProps) {
             problem={read.find((one) => one.row === row)?.problem}
             edit={(value) => {
               setHeld(held ?? now);
+              unsaved.stay();
               if (typeof value === "boolean") setFlags({ ...flags, [row.key]: value });
               else setTexts({ ...texts, [row.key]: value });
             }}
           />
         ))}
       </Card>
-      <Outcome of={runs} again={async () => setHeld(await readAgain())} />
       <div className={style["bar"]}>
-        {none === undefined && <Button onClick={undo}>{t.undo}</Button>}
-        <Button look="primary" why={busy ? t.asked : why} onClick={start}>
-          {common.save}
-        </Button>
+        <Outcome of={runs} again={async () => setHeld(await readAgain())} />
+        {unsaved.question}
+        <div className={style["buttons"]}>
+          {none === undefined && <span className="muted">{t.changes(Object.keys(changes).length)}</span>}
+          {(none === undefined || wrong !== undefined) && <Button onClick={undo}>{t.undo}</Button>}
+          <Button look="primary" why={busy ? t.asked : why} onClick={start}>
+            {common.save}
+          </Button>
+        </div>
       </div>
     </>
   );
@@ -111,9 +120,10 @@ function Setting({ row, known, text, flag, problem, edit }: SettingProps) {
   return (
     <div className={style["setting"]}>
       <div>
-        <b className="mono">{key}</b>
+        <b>{titleOf(key)}</b>
         <p>{row.text}</p>
         <p className="muted">{[fixed, row.oneWay ? t.oneWay : undefined, rangeOf(row)].filter(Boolean).join(" · ")}</p>
+        <p className={style["key"]}>{key}</p>
       </div>
       <div className={style["value"]}>
         {hidden === undefined ? (
@@ -135,10 +145,10 @@ function rangeOf({ minimum, maximum, words }: ConfigSchemaView): string | undefi
 
 function Control({ row, value, problem, edit }: Pick<SettingProps, "row" | "problem" | "edit"> & { value: Value | undefined }) {
   if (row.type === "boolean")
-    return <Check label={t.on} of={row.key} checked={value === true} onChange={edit} disabled={row.fixed !== undefined} />;
+    return <Check label={t.on} of={titleOf(row.key)} checked={value === true} onChange={edit} disabled={row.fixed !== undefined} />;
   return (
     <Field
-      label={row.key}
+      label={titleOf(row.key)}
       hideLabel
       value={String(value ?? "")}
       onChange={edit}
@@ -167,7 +177,7 @@ function Reset({ row: { key, default: standard, oneWay }, known }: { row: Config
         small
         why={(lacking && states.missing(lacking)) ?? (oneWay && known.value === true ? t.oneWay : undefined)}
         trigger={t.reset}
-        title={t.resetTitle(key)}
+        title={t.resetTitle(titleOf(key))}
         text={t.resetText(standard === undefined || standard === "" ? t.empty : String(standard))}
         button={t.reset}
         run={run}

@@ -8,7 +8,7 @@ import { common, states, kinds as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { ListBar, Listing } from "../ui/listing.tsx";
+import { ListBar, Listing, ListParts } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Tag } from "../ui/status.tsx";
@@ -99,7 +99,7 @@ function KindList({ kind, label }: { kind: KindOf; label: string }) {
     </Button>
   );
   return (
-    <>
+    <ListParts>
       <ListBar>
         <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
         {add}
@@ -115,6 +115,6 @@ function KindList({ kind, label }: { kind: KindOf; label: string }) {
         empty={<Empty title={t.emptyTitle} text={kind.isType ? t.emptyTypes : t.emptyTags} />}
       />
       {editing !== undefined && <KindForm kind={kind} of={editing === "new" ? undefined : editing} close={() => setEditing(undefined)} />}
-    </>
+    </ListParts>
   );
 }

@@ -7,7 +7,7 @@ import { common, people as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen } from "../ui/edited.tsx";
 import { Check } from "../ui/field.tsx";
-import { Failure, Skeleton } from "../ui/states.tsx";
+import { Failure } from "../ui/states.tsx";
 import { bodyOf, editsOf, type GrantEdits, type Grants, grantsOf, withEdits, withPermission, withScope } from "./grants.state.ts";
 import style from "./settings.module.css";
 
@@ -36,6 +36,8 @@ function Known({ seen, name, why, save, close }: Omit<MatrixDialogProps, "asked"
   const all = useQuery({ ...ask(r.permissions.list), staleTime: 600_000 });
   const held = grantsOf(seen.body);
   const grants = withEdits(held, edits);
+  // A dialog that opens before its boxes are there has the focus at its end, and stays scrolled to it.
+  if (all.isPending) return null;
   const nothing = Object.keys(editsOf(held, grants)).length === 0 ? common.nothingChanged : undefined;
   return (
     <FormDialog
@@ -50,7 +52,6 @@ function Known({ seen, name, why, save, close }: Omit<MatrixDialogProps, "asked"
       again={seen.again}
     >
       {all.error !== null && <Failure error={all.error} retry={() => void all.refetch()} />}
-      {all.error === null && all.data === undefined && <Skeleton lines={6} />}
       {all.data !== undefined && <Matrix all={all.data} grants={grants} edit={(next) => setEdits(editsOf(held, next))} />}
     </FormDialog>
   );

@@ -4,7 +4,7 @@ import { askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
-import { common, quotas as t } from "../text/en.ts";
+import { common, quotaTitles, quotas as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen } from "../ui/edited.tsx";
@@ -19,6 +19,7 @@ interface QuotaTableProps {
   readonly tenant: string | undefined;
 }
 
+const titleOf = (key: string) => quotaTitles[key] ?? key;
 const amount = (key: string, value: number) => (key.endsWith("_BYTES") ? bytes(value) : count(value));
 
 /** The limits of a tenant with what is used of them; the operator of the installation sets them. */
@@ -43,13 +44,16 @@ export function QuotaTable({ quotas, tenant }: QuotaTableProps) {
               ([key, quota]) =>
                 quota && (
                   <tr key={key}>
-                    <td className="mono">{key}</td>
+                    <td>
+                      <b>{titleOf(key)}</b>
+                      <div className={style["key"]}>{key}</div>
+                    </td>
                     <td>
                       <Used name={key} {...quota} />
                     </td>
                     {settable && (
                       <td>
-                        <Button small look="ghost" aria-label={`${common.edit}: ${key}`} onClick={() => setEditing(key)}>
+                        <Button small look="ghost" aria-label={`${common.edit}: ${titleOf(key)}`} onClick={() => setEditing(key)}>
                           {common.edit}
                         </Button>
                       </td>
@@ -92,7 +96,7 @@ function Limit(props: LimitProps) {
   const { name, tenant, close } = props;
   const asked = askSeen(r.tenantQuotas.get, { params: { tenantName: tenant, key: name } });
   return (
-    <Reading asked={asked} title={t.edit(name)} close={close}>
+    <Reading asked={asked} title={t.edit(titleOf(name))} close={close}>
       {(seen) => <LimitForm {...props} seen={seen} />}
     </Reading>
   );
@@ -111,7 +115,7 @@ function LimitForm({ name, tenant, close, seen: { body, tag, again } }: LimitPro
     <FormDialog
       open
       close={close}
-      title={t.edit(name)}
+      title={t.edit(titleOf(name))}
       text={t.now(amount(name, body.limit))}
       button={common.save}
       why={why}

@@ -11,7 +11,7 @@ import { SessionsOfUser } from "../me/sessions.tsx";
 import { common, sessions, people as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
-import { Field, Segments } from "../ui/field.tsx";
+import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
@@ -20,9 +20,9 @@ import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { MatrixDialog } from "./matrix.tsx";
+import { minLength, NewUser } from "./new-user.tsx";
 
 const route = getRouteApi("/in/settings/{-$part}");
-const minLength = 12;
 
 type Open = {
   readonly user: Pick<UserView, "id" | "name"> & { readonly systemManaged?: boolean };
@@ -77,15 +77,14 @@ function columnsOf(open: (what: Open) => void): readonly Column<UserView>[] {
       head: t.columns.user,
       width: "minmax(150px, 1.4fr)",
       sort: "name",
-      cell: ({ name, systemManaged }) => <TwoLines first={name} second={systemManaged ? t.systemManaged : ""} />,
+      cell: ({ name, type, systemManaged }) => <TwoLines first={name} second={systemManaged ? t.systemManaged : (t.kinds[type] ?? type)} />,
     },
-    { id: "kind", head: t.columns.kind, width: "130px", cell: ({ type }) => t.kinds[type] ?? type },
-    { id: "permissions", head: t.columns.permissions, width: "120px", cell: ({ permissions }) => t.total(permissions?.length ?? 0) },
-    { id: "changed", head: t.columns.changed, width: "110px", cell: ({ lastModifiedAt }) => <Time at={lastModifiedAt} /> },
+    { id: "permissions", head: t.columns.permissions, width: "110px", cell: ({ permissions }) => t.total(permissions?.length ?? 0) },
+    { id: "changed", head: t.columns.changed, width: "100px", cell: ({ lastModifiedAt }) => <Time at={lastModifiedAt} /> },
     {
       id: "actions",
       head: common.actions,
-      width: "370px",
+      width: "320px",
       cell: (user) => (
         <>
           <Button small look="ghost" onClick={() => open({ user, to: "permissions" })}>
@@ -110,44 +109,6 @@ function columnsOf(open: (what: Open) => void): readonly Column<UserView>[] {
       ),
     },
   ];
-}
-
-function NewUser({ close, made }: { close: () => void; made: (user: UserView) => void }) {
-  const [name, setName] = useState("");
-  const [kind, setKind] = useState("password");
-  const [password, setPassword] = useState("");
-  const short = kind === "password" && password.length < minLength;
-  const run = async () => {
-    const [user] = await change(r.users.create, { body: [{ name: name.trim(), ...(kind === "password" && { password }) }] });
-    await invalidate("users");
-    if (user) made(user);
-  };
-  const why = name.trim() === "" ? common.nameFirst : short ? t.passwordShort : undefined;
-  return (
-    <FormDialog open close={close} title={t.newUser} text={t.usersText} button={common.create} why={why} run={run}>
-      <Field label={common.name} value={name} onChange={setName} maxLength={limits.name} autoCapitalize="none" autoFocus />
-      <Segments
-        label={t.signsIn}
-        value={kind}
-        onChange={setKind}
-        options={[
-          { value: "password", label: t.withPassword },
-          { value: "external", label: t.external },
-        ]}
-      />
-      {kind === "password" && (
-        <Field
-          label={t.password}
-          hint={t.passwordHint}
-          type="password"
-          autoComplete="new-password"
-          value={password}
-          onChange={setPassword}
-          maxLength={limits.password}
-        />
-      )}
-    </FormDialog>
-  );
 }
 
 function PermissionsOf({ id, name, systemManaged, close }: Open["user"] & { close: () => void }) {

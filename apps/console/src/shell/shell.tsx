@@ -15,6 +15,9 @@ import style from "./shell.module.css";
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette: it }) => ({ default: it })));
 const KeyHelp = lazy(() => import("./key-help.tsx").then(({ KeyHelp: it }) => ({ default: it })));
 
+// A link to a part of the page is relative to the base of the document, so that following it would leave the page.
+const toContent = () => document.getElementById("content")?.focus();
+
 /** What is around every page of a signed-in user. */
 export function Shell() {
   const [overlay, setOverlay] = useState<"palette" | "keys">();
@@ -33,9 +36,9 @@ export function Shell() {
   }, []);
   return (
     <div className={style["shell"]}>
-      <a href="#content" className={style["skip"]}>
+      <button type="button" className={style["skip"]} onClick={toContent}>
         {nav.skip}
-      </a>
+      </button>
       <header className={style["top"]}>
         <Brand />
         <Button look="ghost" aria-label={t.search} onClick={() => setOverlay("palette")}>

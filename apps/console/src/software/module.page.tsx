@@ -15,7 +15,7 @@ import { Time } from "../ui/time.tsx";
 import { EditModule } from "./edit-software.tsx";
 import { ModuleMetadata } from "./metadata.tsx";
 import { ModuleUse } from "./module-use.tsx";
-import { SoftwareState } from "./state.tsx";
+import { ModuleState } from "./state.tsx";
 import { Uploads } from "./uploads.tsx";
 
 const route = getRouteApi("/in/software/modules/$moduleId");
@@ -26,6 +26,7 @@ export function ModulePage() {
   const navigate = route.useNavigate();
   const params = { softwareModuleId: moduleId };
   const { data, error, refetch } = useQuery(ask(r.softwareModules.get, { params }));
+  const { data: files } = useQuery(ask(r.artifacts.list, { params }));
   const lacking = useLacking(r.softwareModules.delete);
   const lacksUpload = useLacking(r.artifactUploads.open);
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure alone error={error} retry={() => void refetch()} />;
@@ -44,7 +45,7 @@ export function ModulePage() {
           {t.title}
         </Link>
       }
-      beside={<SoftwareState {...data} pill />}
+      beside={<ModuleState {...data} files={files?.length} />}
       sub={data.description}
       actions={
         <>

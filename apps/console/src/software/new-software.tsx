@@ -2,12 +2,16 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ask, change, r } from "../api/client.ts";
+import { unlessExists } from "../api/exists.ts";
 import { invalidate } from "../api/query-client.ts";
 import { software as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
-import { Check, Choice, Field } from "../ui/field.tsx";
+import { Choice, Field } from "../ui/field.tsx";
 import { limits } from "../ui/limits.ts";
-import style from "./software.module.css";
+import { Note } from "../ui/states.tsx";
+import { ChooseModules } from "./choose-modules.tsx";
+import { type Chosen, fitting, missingOf } from "./kinds.state.ts";
+import { useKinds } from "./kinds.ts";
 
 interface Named {
   readonly name: string;
@@ -59,7 +63,10 @@ export function NewModule({ close }: { close: () => void }) {
   const navigate = useNavigate();
   const { data } = useQuery(ask(r.softwareModuleTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
   const run = async () => {
-    const [made] = await change(r.softwareModules.create, { body: [bodyOf(value)] });
+    const [made] = await unlessExists(
+      change(r.softwareModules.create, { body: [bodyOf(value)] }),
+      t.moduleExists(value.name, value.version),
+    );
     await navigate({ to: "/software/modules/$moduleId", params: { moduleId: String(made?.id) } });
     await invalidate("softwareModules");
   };
@@ -70,44 +77,36 @@ export function NewModule({ close }: { close: () => void }) {
   );
 }
 
-/** So many modules are offered, the newest first. */
-const offered = 100;
-
 interface NewSetProps {
   readonly close: () => void;
   /** A module that it begins with, whose name and version it takes over. */
-  readonly of?: { readonly id: number; readonly name: string; readonly version: string };
+  readonly of?: Chosen & { readonly name: string; readonly version: string };
 }
 
-/** Makes a set of modules. */
+/** Makes a set of modules. Which it may hold is known when its type is. */
 export function NewSet({ close, of }: NewSetProps) {
   const [value, setValue] = useState(of === undefined ? empty : { ...empty, name: of.name, version: of.version });
-  const [modules, setModules] = useState<readonly number[]>(of === undefined ? [] : [of.id]);
+  const [modules, setModules] = useState<readonly Chosen[]>(of === undefined ? [] : [of]);
   const navigate = useNavigate();
   const { data } = useQuery(ask(r.distributionSetTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
-  const all = useQuery(ask(r.softwareModules.list, { query: { limit: offered, sort: "id:DESC" } }));
+  const kinds = useKinds(value.type);
+  const held = kinds === undefined ? modules : fitting(modules, kinds);
+  const missing = kinds === undefined ? [] : missingOf(kinds, held);
   const run = async () => {
-    const [made] = await change(r.distributionSets.create, { body: [{ ...bodyOf(value), modules: modules.map((id) => ({ id })) }] });
+    const body = [{ ...bodyOf(value), modules: held.map(({ id }) => ({ id })) }];
+    const [made] = await unlessExists(change(r.distributionSets.create, { body }), t.setExists(value.name, value.version));
     await navigate({ to: "/software/sets/$setId", params: { setId: String(made?.id) } });
     await invalidate("distributionSets");
   };
   return (
     <FormDialog open close={close} title={t.newSet} button={t.create} why={lacks(value)} run={run}>
       <NamedFields value={value} edit={(part) => setValue({ ...value, ...part })} types={data?.content} />
-      {(all.data?.content.length ?? 0) > 0 && (
-        <fieldset className={style["checks"]}>
-          <legend>{t.chooseModules}</legend>
-          {all.data?.content.map(({ id, name, version, typeName }) => (
-            <Check
-              key={id}
-              label={`${name} ${version}`}
-              hint={typeName ?? ""}
-              checked={modules.includes(id)}
-              onChange={(on) => setModules(on ? [...modules, id] : modules.filter((one) => one !== id))}
-            />
-          ))}
-        </fieldset>
+      {value.type === "" && <p className="muted">{t.typeFirst}</p>}
+      {kinds !== undefined && <ChooseModules kinds={kinds} chosen={held} onChange={setModules} />}
+      {of !== undefined && kinds !== undefined && fitting([of], kinds).length === 0 && (
+        <Note tone="warn">{t.doesNotFit(`${of.name} ${of.version}`)}</Note>
       )}
+      {missing.length > 0 && <p className="muted">{t.stillNeeds(missing.map(({ name }) => name).join(", "))}</p>}
     </FormDialog>
   );
 }

@@ -10,10 +10,10 @@ import device from "../device/device.module.css";
 import { NewRollout } from "../rollout/new-rollout.tsx";
 import { commands, comparison, dialogs, states, software as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
-import { Confirm, FormDialog } from "../ui/confirm.tsx";
-import { Choice } from "../ui/field.tsx";
+import { Confirm } from "../ui/confirm.tsx";
 import { Card, Page } from "../ui/page.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
+import { AddModule } from "./add-module.tsx";
 import { EditSet } from "./edit-software.tsx";
 import { SetMetadata } from "./metadata.tsx";
 import { SetTags } from "./set-tags.tsx";
@@ -179,23 +179,5 @@ function Contents({ set }: { set: DistributionSetView }) {
       )}
       {adding && <AddModule set={set} close={() => setAdding(false)} />}
     </Card>
-  );
-}
-
-function AddModule({ set, close }: { set: DistributionSetView; close: () => void }) {
-  const [id, setId] = useState("");
-  const { data } = useQuery(ask(r.softwareModules.list, { query: { limit: 200, sort: "id:DESC" } }));
-  const held = new Set(set.modules.map((module) => module.id));
-  const run = async () => {
-    await change(r.distributionSets.assignModules, { params: { distributionSetId: set.id }, body: [{ id: Number(id) }] });
-    await invalidate("distributionSets");
-  };
-  const options = (data?.content ?? [])
-    .filter((module) => !held.has(module.id))
-    .map(({ id: value, name, version }) => ({ value: String(value), label: `${name} ${version}` }));
-  return (
-    <FormDialog open close={close} title={t.add} button={t.add} why={id === "" ? t.chooseModules : undefined} run={run}>
-      <Choice label={t.chooseModules} value={id} onChange={setId} options={[{ value: "", label: t.chooseModules }, ...options]} />
-    </FormDialog>
   );
 }

@@ -9,6 +9,7 @@ import { commands, states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { type Column, Grid, pageSize } from "../ui/grid.tsx";
+import { ListBar } from "../ui/listing.tsx";
 import { NothingMatches } from "../ui/nothing-matches.tsx";
 import { Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
@@ -220,11 +221,13 @@ function Find({ tags = false }: { tags?: boolean }) {
     find({});
   };
   return (
-    <search className={style["tools"]}>
-      <form onSubmit={submit}>
-        <Field label={t.find} value={text} onChange={setText} data-filter="" type="search" />
-      </form>
-      {tags && <TagChoice value={wanted.tag} onChange={(tag) => find({ tag })} />}
+    <search>
+      <ListBar>
+        <form onSubmit={submit}>
+          <Field label={t.find} hideLabel placeholder={t.find} value={text} onChange={setText} data-filter="" type="search" />
+        </form>
+        {tags && <TagChoice value={wanted.tag} onChange={(tag) => find({ tag })} />}
+      </ListBar>
     </search>
   );
 }
@@ -237,5 +240,5 @@ function TagChoice({ value, onChange }: { value: string; onChange: (tag: string)
   // A tag that is gone meanwhile is still what the address asks for.
   const offered = value === "" || names.includes(value) ? names : [value, ...names];
   const options = offered.map((name) => ({ value: name, label: name }));
-  return <Choice label={t.tag} value={value} onChange={onChange} options={[{ value: "", label: t.anyTag }, ...options]} />;
+  return <Choice label={t.tag} hideLabel value={value} onChange={onChange} options={[{ value: "", label: t.anyTag }, ...options]} />;
 }

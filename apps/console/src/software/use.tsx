@@ -3,12 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ask, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
-import { quoted } from "../fiql/complete.ts";
 import { software as t } from "../text/en.ts";
 import { count } from "../ui/format.ts";
 import { Card, Facts } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
+import { missingOf } from "./kinds.state.ts";
+import { useKinds } from "./kinds.ts";
 
 /** What a set is, what it lacks, and who uses it; each number leads to the list that it counts. */
 export function SetUse({ set }: { set: DistributionSetView }) {
@@ -67,17 +68,8 @@ function Counts({ to, of, q, field }: CountsProps) {
 
 /** The types of modules that the type of the set demands, and of which it has none. */
 function Missing({ set }: { set: DistributionSetView }) {
-  const lacking = useLacking(r.distributionSetTypes.list, r.distributionSetTypes.listMandatory);
-  const types = useQuery({
-    ...ask(r.distributionSetTypes.list, { query: { q: `key==${quoted(set.type)}`, limit: 1 } }),
-    enabled: lacking === undefined,
-  });
-  const id = types.data?.content[0]?.id;
-  const { data } = useQuery({
-    ...ask(r.distributionSetTypes.listMandatory, { params: { distributionSetTypeId: id ?? 0 } }),
-    enabled: id !== undefined,
-  });
-  if (data === undefined) return "–";
-  const missing = data.filter(({ key }) => !set.modules.some(({ type }) => type === key));
+  const kinds = useKinds(set.type);
+  if (kinds === undefined) return "–";
+  const missing = missingOf(kinds, set.modules);
   return missing.length === 0 ? t.missingFiles : missing.map(({ name }) => name).join(", ");
 }

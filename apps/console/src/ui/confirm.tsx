@@ -7,6 +7,7 @@ import { Button, type ButtonProps } from "./button.tsx";
 import { Field } from "./field.tsx";
 import style from "./overlay.module.css";
 import { Note, Refusal } from "./states.tsx";
+import { useUnsaved } from "./unsaved.tsx";
 
 interface ConfirmProps {
   readonly title: string;
@@ -118,20 +119,33 @@ interface FormDialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog with a form; it closes when the server has taken it. */
+/** A dialog with a form; it closes when the server has taken it. What was typed is not lost by a slip: the first try to leave asks. */
 export function FormDialog({ title, text, button, open, close, why, wide, run, again, children }: FormDialogProps) {
-  const runs = useRun(run, close);
+  const [edited, setEdited] = useState(false);
+  const runs = useRun(run, () => leave());
   const { busy, start, reset } = runs;
+  const unsaved = useUnsaved(open && edited && !busy);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     // A dialog that was opened in a form lies outside of it on the page, but not for React.
     event.stopPropagation();
-    if (why === undefined && !busy) start();
+    if (why !== undefined || busy) return;
+    unsaved.release();
+    start();
   };
-  const change = (next: boolean) => {
-    if (next) return;
+  const leave = () => {
+    setEdited(false);
     reset();
     close();
+  };
+  const edit = () => {
+    setEdited(true);
+    unsaved.stay();
+  };
+  const change = (next: boolean, { reason }: { reason: string }) => {
+    if (next) return;
+    if (reason === "close-press") leave();
+    else unsaved.ask(leave);
   };
   return (
     <Dialog.Root open={open} onOpenChange={change}>
@@ -140,9 +154,10 @@ export function FormDialog({ title, text, button, open, close, why, wide, run, a
         <Dialog.Popup className={`${style["popup"]} ${wide ? style["wide"] : ""}`}>
           <Dialog.Title>{title}</Dialog.Title>
           {text !== undefined && <Dialog.Description render={<div className="muted" />}>{text}</Dialog.Description>}
-          <form className={style["form"]} onSubmit={submit}>
+          <form className={style["form"]} onSubmit={submit} onChange={edit}>
             {children}
             <Outcome of={runs} again={again} />
+            {unsaved.question}
             <div className={style["buttons"]}>
               <Dialog.Close render={<Button />}>{t.back}</Dialog.Close>
               <Button look="primary" type="submit" why={busy ? t.asked : why}>

@@ -89,27 +89,25 @@ export function Segments({ label, value, onChange, options }: Omit<ChoiceProps, 
   );
 }
 
-/** Yes or no. */
-export function Check({
-  label,
-  checked,
-  onChange,
-  hint,
-  of,
-  disabled,
-}: {
-  label: string;
-  checked: boolean;
-  onChange: (value: boolean) => void;
-  hint?: string;
+interface CheckProps {
+  readonly label: string;
+  readonly checked: boolean;
+  readonly onChange: (value: boolean) => void;
+  readonly hint?: string;
   /** What it is about, where the label alone does not say so. */
-  of?: string;
-  disabled?: boolean;
-}) {
+  readonly of?: string;
+  readonly disabled?: boolean;
+  /** The name of the choices of which only one can be taken. */
+  readonly one?: string | undefined;
+}
+
+/** Yes or no. */
+export function Check({ label, checked, onChange, hint, of, disabled, one }: CheckProps) {
   return (
     <label className={style["check"]}>
       <input
-        type="checkbox"
+        type={one === undefined ? "checkbox" : "radio"}
+        name={one}
         checked={checked}
         disabled={disabled}
         aria-label={of === undefined ? undefined : `${of}: ${label}`}

@@ -78,3 +78,8 @@ export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNo
 export function ListBar({ children }: { children: ReactNode }) {
   return <div className={style["bar"]}>{children}</div>;
 }
+
+/** A list with what stands above it, where the page does not set them apart itself. */
+export function ListParts({ children }: { children: ReactNode }) {
+  return <div className={style["parts"]}>{children}</div>;
+}

@@ -46,6 +46,7 @@ export const devices = {
   name: "Name",
   nameHint: "If empty, the controller id.",
   create: "Add",
+  exists: (id: string) => `There is a device ${id} already: choose another controller id.`,
   created: (id: string) => `${id} was added`,
   ready: { overdue: "Overdue", failed: "Last update failed", never: "Never polled" },
   export: "Export CSV",

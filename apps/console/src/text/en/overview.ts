@@ -70,24 +70,6 @@ export const actions = {
   emptyText: "An update is one set on its way to one device. Rollouts and assignments create them.",
 };
 
-export const audit = {
-  title: "Audit",
-  filter: "Filter the trail",
-  placeholder: "actor==admin;action==rollouts.*",
-  columns: { at: "When", actor: "Who", action: "What", entity: "Which", result: "Result", from: "From" },
-  export: "Export CSV",
-  emptyTitle: "Nothing is recorded yet",
-  results: { SUCCESS: "Done", REFUSED: "Refused", FAILED: "Failed", UNKNOWN: "Not known" } as Readonly<Record<string, string>>,
-  verify: "Verify the chain",
-  valid: "The chain is whole",
-  broken: "The chain is broken",
-  request: "Request",
-  details: "Details",
-  answer: "Answer",
-  sameEntity: "Everything done with it",
-  times: (times: number) => `${count(times)} times`,
-};
-
 export const me = {
   title: "Your account",
   who: "Signed in as",
