@@ -2,6 +2,7 @@ import type { TargetView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { server } from "../api/client.ts";
 import { me } from "../api/session.ts";
+import { Simulated } from "../overview/simulated.tsx";
 import { commands, connect as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { CopyButton, copyText } from "../ui/copy.tsx";
@@ -44,6 +45,10 @@ export function Connect({ of: { controllerId, securityToken }, close }: { of: Ta
           <CopyButton text={pollCommand(device, securityToken ?? unseen)} label={commands.copy(t.example)} />
         </div>
         <p className="muted">{t.exampleText}</p>
+      </div>
+      <div className={style["example"]}>
+        <b>{t.simulated}</b>
+        <Simulated />
       </div>
     </InfoDialog>
   );

@@ -8,7 +8,7 @@ import { useLacking } from "../api/permissions.ts";
 import { conditionOf } from "../devices/devices.state.ts";
 import { Scoped } from "../devices/scoped.tsx";
 import { NewRollout } from "../rollout/new-rollout.tsx";
-import { exceededText, reasonText, states, overview as t } from "../text/en.ts";
+import { exceededText, quotaTitles, reasonText, states, overview as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { percent } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
@@ -177,7 +177,7 @@ function NeedLine({ need, rollout }: { need: Need; rollout: RolloutView | undefi
     failed: t.failed(need.count ?? 0),
     overdue: t.overdue(need.count ?? 0),
     keyEnds: t.keyEnds(need.name),
-    quota: t.quota(need.name, percent(need.count ?? 0)),
+    quota: t.quota(quotaTitles[need.name] ?? need.name, percent(need.count ?? 0)),
   };
   const bad = isStopped(need) || need.kind === "fails" || need.kind === "failed";
   return (

@@ -1,5 +1,6 @@
 import type { ArtifactView } from "@harrier/contracts";
 import { ApiError, change, r, send } from "../api/client.ts";
+import { uploads as t } from "../text/en.ts";
 import { sha256Of } from "./hash.ts";
 import { partOf } from "./upload.state.ts";
 
@@ -35,6 +36,7 @@ export async function uploadFile(
   file: File,
   { resumed, ...steps }: UploadSteps & { readonly resumed?: string | undefined },
 ): Promise<{ artifact: ArtifactView; sha256: string | undefined }> {
+  if (file.size === 0) throw new Error(t.empty);
   const hash = sha256Of(file, steps.signal);
   const opened =
     resumed === undefined

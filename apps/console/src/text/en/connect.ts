@@ -10,5 +10,6 @@ export const connect = {
   copyToken: "Copy the token",
   example: "A first poll by hand, in a shell",
   exampleText: "The copied command holds the token. Where it answers 401, the page of the device says what is lacking.",
+  simulated: "Without a device: simulated ones",
   done: "To the device",
 };

@@ -147,6 +147,7 @@ export const uploads = {
   cancel: "Cancel",
   dismiss: "Close",
   failed: "Stopped",
+  empty: "The file is empty: there is nothing to install in it.",
   broken: "The connection broke. The file goes on by itself where the server has it.",
   file: "This file",
   server: "Server",
