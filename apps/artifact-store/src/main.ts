@@ -1,10 +1,11 @@
 import { migrateDatabase } from "@harrier/db";
-import { runService } from "@harrier/service";
+import { letHeapDouble, runService } from "@harrier/service";
 import { readConfig } from "./config.ts";
 import { ownSchema } from "./schema.ts";
 import { scrubCommand } from "./scrub/scrub-command.ts";
 import { startArtifactStore } from "./wire.ts";
 
+letHeapDouble();
 await runService({
   name: "artifact-store",
   config: readConfig,

@@ -6,7 +6,7 @@ import { runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobDeps } from "../blobs/blobs.ts";
-import type { FileHashes } from "../hashing/file-hashes.ts";
+import { blockBytes, type FileHashes } from "../hashing/file-hashes.ts";
 import { type StoredPart, stagingKey } from "../storage/storage.ts";
 import { keepLease, leaseLost } from "../upload/lease.ts";
 import type { GivenDigest } from "./content-digest.ts";
@@ -94,6 +94,7 @@ function checkingStream(size: number, hashes: FileHashes, digest: GivenDigest | 
   const own: Hash | undefined = digest && createHash(digest.algorithm);
   let left = size;
   return new Transform({
+    highWaterMark: blockBytes,
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;
       if (left < 0) return done(wrongLength(size));

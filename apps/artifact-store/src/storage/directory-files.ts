@@ -4,6 +4,9 @@ import type { Reserve } from "./reserve.ts";
 /** This is larger than the default of 64 KiB, so that a 1 GiB artifact takes a quarter of the read calls. */
 export const readChunk = 256 * 1024;
 
+/** As much waits to be written, and is then written at once. */
+export const writeChunk = 512 * 1024;
+
 /** An upload writes at most this many bytes between two checks of the disk's reserve. */
 const reserveStep = 8 * 1024 * 1024;
 

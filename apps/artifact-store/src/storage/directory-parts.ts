@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from "node:f
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { codeOf, inSteps, readChunk, syncDirectory } from "./directory-files.ts";
+import { codeOf, inSteps, readChunk, syncDirectory, writeChunk } from "./directory-files.ts";
 import type { Reserve } from "./reserve.ts";
 import type { CollectedParts, IncomingPart, StoredPart } from "./storage.ts";
 
@@ -20,7 +20,7 @@ export async function writePart(path: string, part: IncomingPart, to: { source: 
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const receipt = String(part.interruptions);
   const { handle, isNew } = await openFile(join(folder, receipt));
-  const target = handle.createWriteStream({ flush: true, highWaterMark: readChunk, start: part.offset });
+  const target = handle.createWriteStream({ flush: true, highWaterMark: writeChunk, start: part.offset });
   await pipeline(to.source, (chunks: AsyncIterable<Buffer>) => inSteps(chunks, { handle, reserve: to.reserve }), target);
   if (isNew) {
     await syncDirectory(folder);

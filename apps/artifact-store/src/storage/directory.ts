@@ -4,7 +4,7 @@ import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
-import { codeOf, inSteps, readChunk, syncDirectory } from "./directory-files.ts";
+import { codeOf, inSteps, readChunk, syncDirectory, writeChunk } from "./directory-files.ts";
 import { joinFiles, partsSuffix, writePart } from "./directory-parts.ts";
 import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
@@ -87,7 +87,7 @@ async function write(path: string, source: Readable, reserve: Reserve): Promise<
   await reserve.check();
   const handle = await open(path, "wx", 0o600);
   try {
-    const target = handle.createWriteStream({ flush: true, highWaterMark: readChunk });
+    const target = handle.createWriteStream({ flush: true, highWaterMark: writeChunk });
     await pipeline(source, (chunks: AsyncIterable<Buffer>) => inSteps(chunks, { handle, reserve }), target);
   } catch (error) {
     await rm(path, { force: true });

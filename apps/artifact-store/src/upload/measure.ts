@@ -2,7 +2,7 @@ import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
-import { FileHashes } from "../hashing/file-hashes.ts";
+import { blockBytes, FileHashes } from "../hashing/file-hashes.ts";
 
 /** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
 export interface Room {
@@ -24,6 +24,7 @@ export function createMeasure(room: Room): Measure {
   const hashes = new FileHashes("unsaved");
   let size = 0;
   const stream = new Transform({
+    highWaterMark: blockBytes, // the client's bytes go on coming while a block waits for its hashes or for the disk
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       if (size > room.maxBytes) {

@@ -11,6 +11,8 @@ const mebi = 2 ** 20;
 const rounds = 3;
 /** A transfer through the gateway reaches this share of the rate of a plain copy. */
 const share = 0.6;
+/** An upload in parts reaches less: its hashes must be saved behind each part, and those that can be cost two and a half times the CPU (ADR 44). */
+const shareInParts = 0.25;
 /** So many files of one MiB are fetched, so many at a time; they reach this share of the rate of a plain copy of the same files, as many at a time. */
 const small = { downloads: 2_000, atATime: 8, share: 0.6 };
 /** The gateway and artifact-store stay below this, however large the file is. */
@@ -56,18 +58,20 @@ export async function benchTransfer(bench: Bench): Promise<void> {
     const client = new Client(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
     const rates = { plainUp: [] as number[], up: [] as number[], parts: [] as number[], plainDown: [] as number[], down: [] as number[] };
     const costs = new Costs(bench);
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round <= rounds; round += 1) {
       const [one, other] = [makeFile(size), makeFile(size)];
-      rates.plainUp.push(await rateOf(size, () => copyIn(plain, one)));
+      const plainUp = await rateOf(size, () => copyIn(plain, one));
       const [module, second] = [await client.createModule(), await client.createModule()];
-      rates.up.push(await costs.of("upload in one request", size, () => client.upload(module, one)));
-      rates.parts.push(await costs.of("upload in parts", size, () => client.uploadInParts(second, other)));
-      rates.plainDown.push(await rateOf(size, () => copyOut(plain, "/", {})));
+      const up = await costs.of("upload in one request", size, () => client.upload(module, one));
+      const parts = await costs.of("upload in parts", size, () => client.uploadInParts(second, other));
+      const plainDown = await rateOf(size, () => copyOut(plain, "/", {}));
       const artifact = await client.firstArtifact(module);
-      rates.down.push(await costs.of("download", size, () => client.download(module, artifact, one)));
+      const down = await costs.of("download", size, () => client.download(module, artifact, one));
+      if (round === 0) continue; // code and connections are warm before anything counts
+      for (const [name, rate] of Object.entries({ plainUp, up, parts, plainDown, down })) rates[name as keyof typeof rates].push(rate);
     }
     costs.addTo(bench);
-    const add = (figure: string, found: readonly number[], limit: readonly number[]): void => {
+    const add = (figure: string, found: readonly number[], limit: readonly number[], least = share): void => {
       const [value, most] = [median(found), median(limit)];
       report.add({ scenario, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
       report.add({
@@ -75,12 +79,12 @@ export async function benchTransfer(bench: Bench): Promise<void> {
         figure: "  as a share of it",
         value: value / most,
         unit: "",
-        limit: `budget ${share}`,
-        ok: value / most >= share,
+        limit: `budget ${least}`,
+        ok: value / most >= least,
       });
     };
     add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
-    add("upload in parts", rates.parts, rates.plainUp);
+    add("upload in parts", rates.parts, rates.plainUp, shareInParts);
     add("download", rates.down, rates.plainDown);
     await addSmallFiles(bench, bare.url);
     for (const { name, pids } of bench.groups().filter((group) => isOnTheWay(group.name))) {
