@@ -12,9 +12,14 @@ export const server = new URL("..", document.baseURI);
 /** The gateway takes a write by cookie only with this header, which no page of another site can send. */
 const mark = { "x-harrier-console": "1" };
 
-/** Sends a request of the console with its cookie and its mark. */
-export function send(path: string, init: RequestInit = {}): Promise<Response> {
-  return fetch(new URL(path, server), { credentials: "same-origin", ...init, headers: { ...mark, ...(init.headers as object) } });
+/** Sends a request of the console with its cookie and its mark. Rejects with NetworkError where nobody answers. */
+export async function send(path: string, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(path, server);
+  try {
+    return await fetch(url, { credentials: "same-origin", ...init, headers: { ...mark, ...(init.headers as object) } });
+  } catch (error) {
+    throw init.signal?.aborted ? error : new NetworkError(url.href, error);
+  }
 }
 
 export const client = createCaller({

@@ -10,6 +10,8 @@ type Message = { readonly mode: LiveMode } | { readonly subjects: readonly strin
 const gatherMs = 1_000;
 /** The server says something every 15 seconds; two times unheard, the stream is broken. */
 const quietMs = 31_000;
+/** A page that takes the stream over from another one has been there for longer. */
+const justLoadedMs = 5_000;
 /** A page that was just hidden may be shown again at once: so long it keeps the stream, in milliseconds. */
 const keptHiddenMs = 5_000;
 
@@ -33,8 +35,8 @@ function ring(subjects: readonly string[]): void {
 async function listen(tell: (message: Message) => void, signal: AbortSignal): Promise<void> {
   const onState = (state: "open" | "broken") => {
     tell({ mode: state === "open" ? "live" : "polling" });
-    // What has changed while nobody listened is not told again: everything that moves is asked for once.
-    if (state === "open" && opened++ > 0) tell({ subjects: ["*"] });
+    // What has changed while nobody listened is not told again: everything that moves is asked for once, but by a page that has just asked for all.
+    if (state === "open" && (opened++ > 0 || performance.now() > justLoadedMs)) tell({ subjects: ["*"] });
   };
   try {
     for await (const { event, data } of follow(client, r.events.stream, { query: { changes: true }, signal, quietMs, onState }))

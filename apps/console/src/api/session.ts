@@ -57,7 +57,7 @@ function refused(operation: string, { status, headers }: Response): ApiError {
   });
 }
 
-/** Tells the other tabs that somebody has signed in or out: what they show is that of whoever was signed in before, so they begin anew. */
+/** Tells the other tabs that somebody has signed in by password or out: what they show is that of whoever was signed in before, so they begin anew. */
 const tabs = new BroadcastChannel("harrier-session");
 tabs.onmessage = () => location.reload();
 
@@ -66,6 +66,8 @@ const issuerKey = "harrier-issuer";
 const silentKey = "harrier-silent";
 
 let leaving = false;
+/** Whoever is still here after so long has stayed, in milliseconds. */
+const stayedMs = 10_000;
 
 /** Remembers where somebody signs in; undefined for a password. */
 export function rememberIssuer(issuer: string | undefined): void {
@@ -86,6 +88,10 @@ export function signInSilently(to: string): boolean {
   if (issuer === null || sessionStorage.getItem(silentKey) !== null) return false;
   sessionStorage.setItem(silentKey, "asked");
   leaving = true;
+  // A page with something unsaved may ask whether to leave, and the answer may be no.
+  setTimeout(() => {
+    leaving = false;
+  }, stayedMs);
   location.assign(providerUrl(issuer, to, true));
   return true;
 }

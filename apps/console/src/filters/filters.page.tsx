@@ -118,6 +118,7 @@ function Find() {
 
 function Filters({ add }: { add: () => void }) {
   const { q, sort, clear, onSort, navigate, readable } = useList();
+  const lacking = useLacking(r.targetFilters.create);
   return (
     <ListParts>
       <Find />
@@ -139,7 +140,9 @@ function Filters({ add }: { add: () => void }) {
         open={({ id }) => void navigate({ to: "/filters/$filterId", params: { filterId: String(id) } })}
         empty={
           <Empty title={t.emptyTitle} text={t.emptyText} command={t.emptyCommand}>
-            <Button onClick={add}>{t.new}</Button>
+            <Button why={lacking && states.missing(lacking)} onClick={add}>
+              {t.new}
+            </Button>
           </Empty>
         }
       />

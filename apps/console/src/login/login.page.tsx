@@ -82,6 +82,7 @@ function PasswordForm({ to }: { to: string }) {
     <form onSubmit={submit} style={{ display: "grid", gap: 14 }}>
       <Field
         label={t.user}
+        hint={t.userHint}
         value={user}
         onChange={setUser}
         autoComplete="username"

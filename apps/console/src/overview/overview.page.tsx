@@ -142,7 +142,11 @@ function Needs({ rollouts: asked, quiet }: NeedsProps) {
       )}
       <ul>
         {needs.map((need) => (
-          <NeedLine key={`${need.kind}-${need.id}`} need={need} rollout={rollouts.find(({ id }) => String(id) === need.id)} />
+          <NeedLine
+            key={`${need.kind}-${need.id}`}
+            need={need}
+            rollout={isOfRollout(need) ? rollouts.find(({ id }) => String(id) === need.id) : undefined}
+          />
         ))}
       </ul>
     </Card>
@@ -161,6 +165,9 @@ function NothingNeeded() {
   const text = [...said, ...(unseen.length > 0 ? [t.unseen(unseen)] : [])].join(" ");
   return <Empty title={unseen.length > 0 ? t.nothingSeen : t.nothing} text={text} icon={CircleCheckBig} />;
 }
+
+/** Ids of different kinds of things may be the same number. */
+const isOfRollout = ({ kind }: Need) => ["paused", "ended", "fails", "waits"].includes(kind);
 
 /** Too many failures have paused or ended it, or somebody has paused it. */
 const isStopped = ({ kind }: Need) => kind === "paused" || kind === "ended";

@@ -67,6 +67,9 @@ function Form({ rows, now, read: readAgain }: FormProps) {
   };
   const runs = useRun(run, () => undefined);
   const { busy, start } = runs;
+  const reset = async () => {
+    if (held !== undefined) setHeld(await readAgain());
+  };
   const none = Object.keys(changes).length === 0 ? common.nothingChanged : undefined;
   const unsaved = useUnsaved((none === undefined || wrong !== undefined) && !busy);
   const why = (lacking && states.missing(lacking)) ?? (wrong ? t.wrong(titleOf(wrong.row.key)) : none);
@@ -81,6 +84,7 @@ function Form({ rows, now, read: readAgain }: FormProps) {
             text={texts[row.key]}
             flag={flags[row.key]}
             problem={read.find((one) => one.row === row)?.problem}
+            reset={reset}
             edit={(value) => {
               setHeld(held ?? now);
               unsaved.stay();
@@ -112,9 +116,11 @@ interface SettingProps {
   readonly flag: boolean | undefined;
   readonly problem: keyof typeof t.problems | undefined;
   readonly edit: (value: string | boolean) => void;
+  /** The setting has been reset. */
+  readonly reset: () => Promise<void>;
 }
 
-function Setting({ row, known, text, flag, problem, edit }: SettingProps) {
+function Setting({ row, known, text, flag, problem, edit, reset }: SettingProps) {
   const { key, fixed, readPermission } = row;
   const hidden = useLacking({ permission: readPermission === undefined ? [] : [readPermission] });
   return (
@@ -131,7 +137,7 @@ function Setting({ row, known, text, flag, problem, edit }: SettingProps) {
         ) : (
           <span className="muted">{states.missing(hidden)}</span>
         )}
-        {known !== undefined && !known.global && <Reset row={row} known={known} />}
+        {known !== undefined && !known.global && <Reset row={row} known={known} done={reset} />}
       </div>
     </div>
   );
@@ -162,11 +168,19 @@ function Control({ row, value, problem, edit }: Pick<SettingProps, "row" | "prob
   );
 }
 
-function Reset({ row: { key, default: standard, oneWay }, known }: { row: ConfigSchemaView; known: ConfigView }) {
+interface ResetProps {
+  readonly row: ConfigSchemaView;
+  readonly known: ConfigView;
+  /** It has been reset, so that what was seen before holds no longer. */
+  readonly done: () => Promise<void>;
+}
+
+function Reset({ row: { key, default: standard, oneWay }, known, done }: ResetProps) {
   const lacking = useLacking(r.configs.delete);
   const run = async () => {
     await change(r.configs.delete, { params: { key } });
     await invalidate("configs");
+    await done();
   };
   return (
     <>

@@ -20,6 +20,8 @@ export const minLength = 12;
 function useOffers() {
   const { data: who } = useQuery(me);
   const { data: all } = useQuery({ ...ask(r.permissions.list), staleTime: 600_000 });
+  // What somebody holds for some types of devices cannot be given for all.
+  const free = (who?.permissions ?? []).filter((name) => who?.targetTypeScopes[name] === undefined);
   const readable = useLacking(r.roles.list) === undefined;
   const roles = useQuery({ ...ask(r.roles.list, { query: { limit: 100, sort: "name:ASC", representation: "full" } }), enabled: readable });
   const offered = all === undefined ? [] : presets;
@@ -31,7 +33,7 @@ function useOffers() {
     ],
     granted: (value: string): ReturnType<typeof grantsOfRole> => {
       const preset = offered.find((one) => one === value);
-      if (preset !== undefined) return { names: permissionsOf(preset, all ?? [], who?.permissions ?? []) };
+      if (preset !== undefined) return { names: permissionsOf(preset, all ?? [], free) };
       return grantsOfRole(roles.data?.content.find(({ id }) => String(id) === value) ?? {});
     },
   };

@@ -6,7 +6,7 @@ import { invalidate } from "../api/query-client.ts";
 import { software as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Choice } from "../ui/field.tsx";
-import { Note } from "../ui/states.tsx";
+import { Note, Refusal } from "../ui/states.tsx";
 import { fitting, replacedBy } from "./kinds.state.ts";
 import { useKinds } from "./kinds.ts";
 
@@ -16,8 +16,8 @@ const offered = 200;
 /** Puts a module into a set, and says before that which other one it replaces. */
 export function AddModule({ set, close }: { set: DistributionSetView; close: () => void }) {
   const [id, setId] = useState("");
-  const { data } = useQuery(ask(r.softwareModules.list, { query: { limit: offered, sort: "id:DESC" } }));
-  const kinds = useKinds(set.type);
+  const { data, error } = useQuery(ask(r.softwareModules.list, { query: { limit: offered, sort: "id:DESC" } }));
+  const { kinds, error: unread } = useKinds(set.type);
   const held = new Set(set.modules.map((module) => module.id));
   const run = async () => {
     await change(r.distributionSets.assignModules, { params: { distributionSetId: set.id }, body: [{ id: Number(id) }] });
@@ -43,6 +43,7 @@ export function AddModule({ set, close }: { set: DistributionSetView; close: () 
       why={id === "" ? t.chooseModules : undefined}
       run={run}
     >
+      <Refusal error={error ?? unread} />
       <Choice label={t.chooseModules} value={id} onChange={setId} options={[{ value: "", label: t.chooseModules }, ...options]} />
       {replaced !== undefined && <Note tone="warn">{t.replaces(`${replaced.name} ${replaced.version}`, kind?.name ?? "")}</Note>}
     </FormDialog>

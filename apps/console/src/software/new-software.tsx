@@ -8,7 +8,7 @@ import { software as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Choice, Field } from "../ui/field.tsx";
 import { limits } from "../ui/limits.ts";
-import { Note } from "../ui/states.tsx";
+import { Note, Refusal } from "../ui/states.tsx";
 import { ChooseModules } from "./choose-modules.tsx";
 import { type Chosen, fitting, missingOf } from "./kinds.state.ts";
 import { useKinds } from "./kinds.ts";
@@ -61,7 +61,7 @@ function NamedFields({ value, edit, types = [] }: NamedFieldsProps) {
 export function NewModule({ close }: { close: () => void }) {
   const [value, setValue] = useState(empty);
   const navigate = useNavigate();
-  const { data } = useQuery(ask(r.softwareModuleTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
+  const { data, error } = useQuery(ask(r.softwareModuleTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
   const run = async () => {
     const [made] = await unlessExists(
       change(r.softwareModules.create, { body: [bodyOf(value)] }),
@@ -72,6 +72,7 @@ export function NewModule({ close }: { close: () => void }) {
   };
   return (
     <FormDialog open close={close} title={t.newModule} button={t.create} why={lacks(value)} run={run}>
+      <Refusal error={error} />
       <NamedFields value={value} edit={(part) => setValue({ ...value, ...part })} types={data?.content} />
     </FormDialog>
   );
@@ -88,8 +89,8 @@ export function NewSet({ close, of }: NewSetProps) {
   const [value, setValue] = useState(of === undefined ? empty : { ...empty, name: of.name, version: of.version });
   const [modules, setModules] = useState<readonly Chosen[]>(of === undefined ? [] : [of]);
   const navigate = useNavigate();
-  const { data } = useQuery(ask(r.distributionSetTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
-  const kinds = useKinds(value.type);
+  const { data, error } = useQuery(ask(r.distributionSetTypes.list, { query: { limit: 500, sort: "name:ASC" } }));
+  const { kinds, error: unread } = useKinds(value.type);
   const held = kinds === undefined ? modules : fitting(modules, kinds);
   const missing = kinds === undefined ? [] : missingOf(kinds, held);
   const run = async () => {
@@ -100,6 +101,7 @@ export function NewSet({ close, of }: NewSetProps) {
   };
   return (
     <FormDialog open close={close} title={t.newSet} button={t.create} why={lacks(value)} run={run}>
+      <Refusal error={error ?? unread} />
       <NamedFields value={value} edit={(part) => setValue({ ...value, ...part })} types={data?.content} />
       {value.type === "" && <p className="muted">{t.typeFirst}</p>}
       {kinds !== undefined && <ChooseModules kinds={kinds} chosen={held} onChange={setModules} />}

@@ -104,7 +104,8 @@ const moduleColumns: readonly Column<SoftwareModuleView>[] = [
   },
   { id: "version", head: t.columns.version, width: "minmax(90px, 0.7fr)", sort: "version", cell: ({ version }) => version },
   { id: "type", head: t.columns.type, width: "minmax(120px, 0.8fr)", cell: ({ typeName, type }) => typeName ?? type },
-  { id: "state", head: t.columns.state, width: "130px", cell: (row) => <SoftwareState {...row} /> },
+  // The list does not know whether a module has files, so it calls none ready.
+  { id: "state", head: t.columns.state, width: "130px", cell: (row) => (row.locked || !row.complete) && <SoftwareState {...row} /> },
   { id: "vendor", head: t.columns.vendor, width: "minmax(110px, 0.8fr)", cell: ({ vendor }) => vendor },
   {
     id: "changed",
@@ -187,6 +188,7 @@ interface ListProps {
 function List({ total, all, empty, tags, children }: ListProps) {
   const { q } = route.useSearch();
   const navigate = route.useNavigate();
+  const lacking = useLacking(r.distributionSets.create);
   const clear = () => void navigate({ search: (old) => ({ ...old, q: undefined }) });
   const { data, error, refetch } = useQuery({ ...total, placeholderData: keepPreviousData });
   if (data === undefined) return error === null ? <Skeleton lines={8} /> : <Failure error={error} retry={() => void refetch()} />;
@@ -194,7 +196,7 @@ function List({ total, all, empty, tags, children }: ListProps) {
   if (matches === 0 && q === undefined) {
     return (
       <Empty title={empty.title} text={empty.text} icon={empty.icon}>
-        <Button look="primary" onClick={empty.add}>
+        <Button look="primary" why={lacking && states.missing(lacking)} onClick={empty.add}>
           {empty.button}
         </Button>
       </Empty>

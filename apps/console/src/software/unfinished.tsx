@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask, change, r } from "../api/client.ts";
+import { ApiError, ask, change, r } from "../api/client.ts";
 import { uploads as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { bytes } from "../ui/format.ts";
-import { Note, Refusal } from "../ui/states.tsx";
+import { Failure, Note, Refusal } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { headOf } from "./hash.ts";
 import style from "./software.module.css";
@@ -22,7 +22,7 @@ interface UnfinishedProps {
 /** An upload that was begun in this browser and not ended: it goes on with the same file, or is given up. */
 export function Unfinished({ moduleId, upload, goOn, forget }: UnfinishedProps) {
   const params = { softwareModuleId: moduleId, uploadId: upload.uploadId };
-  const { data, error } = useQuery(ask(r.artifactUploads.get, { params }));
+  const { data, error, refetch } = useQuery(ask(r.artifactUploads.get, { params }));
   const [wrong, setWrong] = useState(false);
   const [refused, setRefused] = useState<unknown>();
   const choose = async (file: File | undefined) => {
@@ -33,6 +33,7 @@ export function Unfinished({ moduleId, upload, goOn, forget }: UnfinishedProps) 
   };
   const giveUp = () => change(r.artifactUploads.cancel, { params }).then(forget, setRefused);
   const isOpen = data?.status === "open";
+  const isGone = error instanceof ApiError && error.status === 404;
   return (
     <div className={style["upload"]}>
       <div className={style["uploadHead"]}>
@@ -51,7 +52,7 @@ export function Unfinished({ moduleId, upload, goOn, forget }: UnfinishedProps) 
             </Button>
           </>
         )}
-        {(error !== null || (data !== undefined && !isOpen)) && (
+        {(isGone || (data !== undefined && !isOpen)) && (
           <Button small look="ghost" onClick={forget}>
             {t.dismiss}
           </Button>
@@ -59,7 +60,7 @@ export function Unfinished({ moduleId, upload, goOn, forget }: UnfinishedProps) 
       </div>
       {isOpen && <progress max={upload.size} value={data.offset} aria-label={t.progress(upload.name)} />}
       {data !== undefined && !isOpen && <span className="muted">{t.completed}</span>}
-      {error !== null && <Note tone="warn">{t.over}</Note>}
+      {isGone ? <Note tone="warn">{t.over}</Note> : error !== null && <Failure error={error} retry={() => void refetch()} />}
       {wrong && (
         <Note tone="bad" alert>
           {t.otherFile(upload.name, bytes(upload.size))}

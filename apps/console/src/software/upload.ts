@@ -55,6 +55,7 @@ export async function uploadFile(
     }
     steps.onHashing();
     const sha256 = await hash;
+    steps.signal.throwIfAborted();
     // of a file that was changed after it was begun the server must make no artifact
     const artifact = await change(r.artifactUploads.complete, { params, query: sha256 === undefined ? {} : { sha256sum: sha256 } });
     steps.onEnded(opened.id);

@@ -1,7 +1,5 @@
-import type { ArtifactView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { type DragEvent, useEffect, useRef, useState } from "react";
-import { invalidate } from "../api/query-client.ts";
+import { type DragEvent, useState } from "react";
 import { me } from "../api/session.ts";
 import { software, uploads as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
@@ -9,22 +7,11 @@ import { bytes, span } from "../ui/format.ts";
 import { Facts } from "../ui/page.tsx";
 import { Note, Refusal } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
-import { headOf } from "./hash.ts";
+import { dismissUpload, pauseUpload, type Running, startUpload, useRunning } from "./running-uploads.ts";
 import style from "./software.module.css";
-import { forget, type Place, remember, unfinishedOf } from "./unfinished.state.ts";
+import { forget, type Place, unfinishedOf } from "./unfinished.state.ts";
 import { Unfinished } from "./unfinished.tsx";
 import { agreement, rateOf } from "./upload.state.ts";
-import { uploadFile } from "./upload.ts";
-
-/** The rate is that of so many parts. */
-const samplesKept = 8;
-
-interface Sent {
-  readonly id: number;
-  readonly file: File;
-  /** The upload that it goes on with. */
-  readonly resumed?: string;
-}
 
 /** Where files are dropped or chosen; each is sent by itself. Uploads that were begun before this page was opened can go on. */
 export function Uploads({ moduleId, why }: { moduleId: number; why: string | undefined }) {
@@ -35,17 +22,20 @@ export function Uploads({ moduleId, why }: { moduleId: number; why: string | und
 }
 
 function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
-  const [files, setFiles] = useState<readonly Sent[]>([]);
-  const [unfinished, setUnfinished] = useState(() => unfinishedOf(localStorage, place));
+  const running = useRunning(place);
+  const [left, setLeft] = useState<readonly string[]>([]);
   const [over, setOver] = useState(false);
-  const next = useRef(0);
-  const add = (list: FileList | null) => setFiles((old) => [...old, ...Array.from(list ?? [], (file) => ({ id: next.current++, file }))]);
+  const add = (list: FileList | null) => {
+    for (const file of list ?? []) startUpload(place, file);
+  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);
     if (why === undefined) add(event.dataTransfer.files);
   };
-  const leave = (uploadId: string) => setUnfinished((old) => old.filter((one) => one.uploadId !== uploadId));
+  // What this tab sends is below; what it could not finish is offered once more, as after a reload.
+  const sent = new Set(running.flatMap(({ uploadId, state }) => (uploadId === undefined || state === "failed" ? [] : [uploadId])));
+  const unfinished = unfinishedOf(localStorage, place).filter(({ uploadId }) => !sent.has(uploadId) && !left.includes(uploadId));
   return (
     <>
       {why === undefined && unfinished.length > 0 && <h2 className="muted">{t.unfinished}</h2>}
@@ -56,12 +46,12 @@ function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
             moduleId={place.moduleId}
             upload={upload}
             goOn={(file) => {
-              leave(upload.uploadId);
-              setFiles((old) => [...old, { id: next.current++, file, resumed: upload.uploadId }]);
+              for (const { id, uploadId } of running) if (uploadId === upload.uploadId) dismissUpload(id);
+              startUpload(place, file, upload.uploadId);
             }}
             forget={() => {
               forget(localStorage, place, upload.uploadId);
-              leave(upload.uploadId);
+              setLeft([...left, upload.uploadId]);
             }}
           />
         ))}
@@ -86,94 +76,16 @@ function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
       ) : (
         <p className="muted">{why}</p>
       )}
-      {files.map(({ id, ...sent }) => (
-        <Upload key={id} sent={sent} place={place} close={() => setFiles((old) => old.filter((one) => one.id !== id))} />
+      {running.map((one) => (
+        <Upload key={one.id} upload={one} />
       ))}
     </>
   );
 }
 
-type State = "sending" | "hashing" | "done" | "failed";
-
-/** A gate that can be closed: what waits for it goes on when it is opened. */
-function makeGate() {
-  let open: (() => void) | undefined;
-  let closed: Promise<void> | undefined;
-  return {
-    wait: () => closed ?? Promise.resolve(),
-    close: () => {
-      closed ??= new Promise((resolve) => {
-        open = resolve;
-      });
-    },
-    open: () => {
-      open?.();
-      closed = undefined;
-    },
-  };
-}
-
-/** Sends the file when it is first shown, and gives it up when it is closed. */
-function useUpload({ file, resumed }: Omit<Sent, "id">, place: Place) {
-  const [state, setState] = useState<State>("sending");
-  const [samples, setSamples] = useState([{ at: performance.now(), offset: 0 }]);
-  const [result, setResult] = useState<{ artifact: ArtifactView; sha256: string | undefined }>();
-  const [error, setError] = useState<unknown>();
-  const [broken, setBroken] = useState(false);
-  const gate = useRef(makeGate());
-  const ending = useRef(new AbortController());
-  const begun = useRef(false);
-  const ended = useRef(false);
-  useEffect(() => {
-    if (begun.current) return;
-    begun.current = true;
-    const onOffset = (offset: number) => setSamples((old) => [...old, { at: performance.now(), offset }].slice(-samplesKept));
-    uploadFile(place.moduleId, file, {
-      resumed,
-      onOpened: (uploadId) => {
-        const { name, size } = file;
-        void headOf(file).then((head) => !ended.current && remember(localStorage, place, { uploadId, name, size, head }));
-      },
-      onEnded: (uploadId) => {
-        ended.current = true;
-        forget(localStorage, place, uploadId);
-      },
-      onOffset,
-      onHashing: () => setState("hashing"),
-      onBroken: setBroken,
-      gate: gate.current.wait,
-      signal: ending.current.signal,
-    }).then(
-      (made) => {
-        setResult(made);
-        setState("done");
-        void invalidate("artifacts", "softwareModules", "distributionSets");
-      },
-      (thrown) => {
-        setError(thrown);
-        setState("failed");
-      },
-    );
-  }, [file, resumed, place]);
-  return { state, samples, result, error, broken, gate: gate.current, cancel: () => ending.current.abort() };
-}
-
-function Upload({ sent, place, close }: { sent: Omit<Sent, "id">; place: Place; close: () => void }) {
-  const { file } = sent;
-  const { state, samples, result, error, broken, gate, cancel } = useUpload(sent, place);
-  const [paused, setPaused] = useState(false);
+function Upload({ upload: { id, file, state, samples, result, error, broken, paused } }: { upload: Running }) {
   const offset = samples.at(-1)?.offset ?? 0;
   const rate = rateOf(samples, file.size);
-  const toggle = () => {
-    if (paused) gate.open();
-    else gate.close();
-    setPaused(!paused);
-  };
-  const stop = () => {
-    cancel();
-    gate.open();
-    close();
-  };
   const words =
     rate === undefined ? bytes(file.size) : t.sending(bytes(offset), bytes(file.size), bytes(rate.perSecond), span(rate.leftMs));
   return (
@@ -182,11 +94,11 @@ function Upload({ sent, place, close }: { sent: Omit<Sent, "id">; place: Place; 
         <b>{file.name}</b>
         <span className="muted num">{state === "sending" ? (paused ? t.paused : words) : t[state === "hashing" ? "hashing" : state]}</span>
         {state === "sending" && (
-          <Button small onClick={toggle}>
+          <Button small onClick={() => pauseUpload(id, !paused)}>
             {paused ? t.resume : t.pause}
           </Button>
         )}
-        <Button small look="ghost" onClick={state === "sending" || state === "hashing" ? stop : close}>
+        <Button small look="ghost" onClick={() => dismissUpload(id)}>
           {state === "sending" ? t.cancel : t.dismiss}
         </Button>
       </div>

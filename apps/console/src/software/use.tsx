@@ -68,7 +68,7 @@ function Counts({ to, of, q, field }: CountsProps) {
 
 /** The types of modules that the type of the set demands, and of which it has none. */
 function Missing({ set }: { set: DistributionSetView }) {
-  const kinds = useKinds(set.type);
+  const { kinds } = useKinds(set.type);
   if (kinds === undefined) return "–";
   const missing = missingOf(kinds, set.modules);
   return missing.length === 0 ? t.missingFiles : missing.map(({ name }) => name).join(", ");

@@ -1,12 +1,13 @@
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { Dialog } from "@base-ui/react/dialog";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import { isChanged } from "../api/client.ts";
 import { dialogs as t } from "../text/en.ts";
 import { Button, type ButtonProps } from "./button.tsx";
 import { Field } from "./field.tsx";
 import style from "./overlay.module.css";
 import { Note, Refusal } from "./states.tsx";
+import { toastFailure } from "./toast.tsx";
 import { useUnsaved } from "./unsaved.tsx";
 
 interface ConfirmProps {
@@ -69,15 +70,19 @@ export function useRun(run: () => Promise<unknown>, then: () => void) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const [anew, setAnew] = useState(false);
+  const left = useRef(false);
   const track = (work: () => Promise<unknown>, after: () => void) => {
+    left.current = false;
     setBusy(true);
     setError(undefined);
     setAnew(false);
     work()
-      .then(after, setError)
+      .then(after, (thrown: unknown) => (left.current ? toastFailure(thrown) : setError(thrown)))
       .finally(() => setBusy(false));
   };
+  /** Nobody looks at it any more: what is refused then is said beside the page. */
   const reset = () => {
+    left.current = true;
     setError(undefined);
     setAnew(false);
   };

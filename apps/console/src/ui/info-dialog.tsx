@@ -13,7 +13,7 @@ interface InfoDialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog that shows something, and nothing can be decided in. */
+/** A dialog that shows something and is closed again; nothing is sent by closing it. */
 export function InfoDialog({ title, text, closeText, close, wide = false, children }: InfoDialogProps) {
   return (
     <Dialog.Root open onOpenChange={(open) => open || close()}>

@@ -6,7 +6,7 @@ import { useLacking } from "../api/permissions.ts";
 import { invalidate, queryClient } from "../api/query-client.ts";
 import { me } from "../api/session.ts";
 import { problemOfQuery } from "../fiql/problem.ts";
-import { rollouts, states, wizard as t } from "../text/en.ts";
+import { dialogs, rollouts, states, wizard as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";
 import { Card, Page } from "../ui/page.tsx";
@@ -160,8 +160,8 @@ function Foot({ shown, draft, go }: { shown: StepName; draft: Draft; go: (name: 
       <div className={style["foot"]}>
         {before === undefined ? <span /> : <Button onClick={() => go(before)}>{t.back}</Button>}
         {shown === "plan" ? (
-          <Button look="primary" why={busy ? t.create : why} onClick={start}>
-            {t.create}
+          <Button look="primary" why={busy ? dialogs.asked : why} onClick={start}>
+            {busy ? dialogs.asked : t.create}
           </Button>
         ) : (
           <Button look="primary" type="submit">

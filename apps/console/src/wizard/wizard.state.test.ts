@@ -17,6 +17,7 @@ test("steps say what they lack, in their order", () => {
 test("shares and thresholds are whole percentages, a start is in the future", () => {
   const bad = { ...whole, groups: [{ name: "a", percent: "0", success: "101", error: "1.5" }] };
   expect(problemsOf("how", bad, 0, isQuery)).toEqual(["badPercent", "badThreshold"]);
+  expect(problemsOf("how", { ...whole, groups: [] }, 0, isQuery)).toEqual(["noGroups"]);
   expect(problemsOf("how", { ...withTemplate(whole, "equal"), amount: "501" }, 0, isQuery)).toEqual(["badAmount"]);
   expect(problemsOf("when", { ...whole, start: "at", startAt: "2026-01-01T00:00" }, Date.parse("2026-02-01"), isQuery)).toEqual([
     "badStart",

@@ -73,6 +73,7 @@ export type Problem =
   | "mustFilter"
   | "badQuery"
   | "badAmount"
+  | "noGroups"
   | "badPercent"
   | "badThreshold"
   | "badStart"
@@ -94,6 +95,7 @@ export function problemsOf(step: StepName, draft: Draft, now: number, isQuery: (
   }
   if (step === "how") {
     const own = draft.template === "canary" || draft.template === "own";
+    need(!own || draft.groups.length > 0, "noGroups");
     need(draft.template !== "equal" || isWhole(draft.amount, 1, 500), "badAmount");
     need(!own || draft.groups.every(({ percent }) => isWhole(percent, 1, 100)), "badPercent");
     const thresholds = own ? draft.groups.flatMap(({ success, error }) => [success, error]) : [draft.success, draft.error];

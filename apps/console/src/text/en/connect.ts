@@ -9,7 +9,8 @@ export const connect = {
   tokenHidden: "You may not see it: that needs READ_TARGET_SECURITY_TOKEN.",
   copyToken: "Copy the token",
   example: "A first poll by hand, in a shell",
-  exampleText: "The copied command holds the token. Where it answers 401, the page of the device says what is lacking.",
+  exampleText:
+    "The copied command holds the token where you may see it. Where it answers 401, the page of the device says what is lacking.",
   simulated: "Without a device: simulated ones",
   done: "To the device",
 };

@@ -6,7 +6,7 @@ export const overview = {
   nothing: "Nothing needs you",
   /** Each sentence is said to whoever may see that. */
   nothingOf: {
-    rollouts: "No rollout has stopped, and none waits for approval.",
+    rollouts: "No rollout is paused, and none waits for approval.",
     devices: "No update has failed, and every device polls in time.",
   },
   nothingSeen: "Nothing that you may see needs you",
@@ -40,7 +40,8 @@ export const overview = {
     "No device at hand? Ten simulated ones will do. They sign in with the gateway token of this tenant, which is made and turned on if need be.",
   showCommand: "Show the command",
   command: "Command",
-  commandText: "Run it in a second shell, in the folder where you ran npm start. The devices appear by themselves.",
+  commandText:
+    "Run it in a shell, in a checkout of Harrier: where the server runs here, in the folder where you ran npm start. The devices appear by themselves.",
   toDevices: "Or add devices of your own",
   softwareText: "Any file will do: make a module, drop the file on its page, and make a set of that module.",
   toSoftware: "To the modules",
@@ -81,7 +82,7 @@ export const me = {
   everything: "for all devices",
   scoped: (types: number) => `for ${plural(types, "type", "types")} of devices`,
   password: "Password",
-  passwordText: "At least 12 characters. Other sessions of yours end.",
+  passwordText: "At least 12 characters. All your sessions end, this one too.",
   newPassword: "New password",
   again: "Once more",
   change: "Change the password",
