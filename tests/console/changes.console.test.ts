@@ -2,7 +2,7 @@ import { createDevice, uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { type Login, openPage } from "./support/browser.ts";
-import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
+import { adminOf, makeDevices, makeMany, makeSet } from "./support/fleet.ts";
 import { useBrowser, visitTenant } from "./support/suite.ts";
 
 // What is changed from the pages of one device, of many devices and of software; what came of it is what another client reads.
@@ -170,5 +170,39 @@ test("all devices that match get a type and lose it, ask for attributes, and are
   await question.getByRole("button", { name: "Delete", exact: true }).press("Enter");
   await question.waitFor({ state: "detached" });
   await expect.poll(() => count(q)).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("more than a thousand devices are deleted in the background, and the page says how far that is", async () => {
+  const prefix = uniqueName("gone");
+  await makeMany(admin(), prefix, 1_001);
+  const q = `controllerid==${prefix}-*`;
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(q)}`);
+  await page
+    .getByRole("checkbox", { name: `Choose ${prefix}-` })
+    .first()
+    .press("Space");
+  await press("Choose all 1,001 that match");
+  await press("Delete");
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("textbox").fill("1001");
+  await question.getByRole("button", { name: "Delete", exact: true }).press("Enter");
+  await question.waitFor({ state: "detached" });
+  await page.getByText("Done: 1,001 of 1,001 devices deleted.").waitFor({ timeout: 60_000 });
+  expect((await admin().get<{ total: number }>(`targets?limit=1&q=${encodeURIComponent(q)}`)).total).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("a choice of software that was not sent is not there the next time", async () => {
+  const [prefix, set] = [uniqueName("left"), await makeSet(admin())];
+  await makeDevices(admin(), prefix, 1);
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(`controllerid==${prefix}-*`)}`);
+  await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");
+  await press("Assign software");
+  await dialog().getByLabel("Distribution set").selectOption(String(set.id));
+  await dialog().getByRole("button", { name: "Cancel", exact: true }).press("Enter");
+  await dialog().waitFor({ state: "detached" });
+  await press("Assign software");
+  expect(await dialog().getByLabel("Distribution set").inputValue()).toBe("");
   expect(complaints).toEqual([]);
 });

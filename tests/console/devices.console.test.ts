@@ -44,6 +44,32 @@ test("the first row that is chosen moves no row", async () => {
   await page.getByText("1 device chosen").waitFor({ state: "detached" });
 });
 
+test("what is chosen is forgotten with its filter, and does not come back with it", async () => {
+  await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(`controllerid==${prefix}-00*`)}`);
+  await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");
+  await page.getByRole("button", { name: "Choose all 10 that match" }).press("Enter");
+  await page.getByText("10 devices chosen").waitFor();
+  await page.getByRole("button", { name: "Clear the filter" }).press("Enter");
+  await expect.poll(rows).toBe("13");
+  await page.getByText("devices chosen").waitFor({ state: "detached" });
+  expect(await page.getByRole("checkbox", { name: `Choose ${prefix}-`, checked: true }).count()).toBe(0);
+  await page.goBack();
+  await expect.poll(rows).toBe("11");
+  expect(await page.getByText("devices chosen").count()).toBe(0);
+});
+
+test("Enter in the search means what the whole text finds, also before that has come", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or jump to" }).waitFor();
+  await page.keyboard.type(`${prefix}-0`);
+  await page.getByRole("option", { name: `${prefix}-000` }).waitFor();
+  await page.keyboard.type("07");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**/console/devices/${prefix}-007`);
+  expect(complaints).toEqual([]);
+});
+
 test("a filter is completed where the caret is, counted before it is applied, and its mistakes are underlined", async () => {
   await openPage(page, login.baseUrl, "/devices");
   await box().focus();

@@ -68,6 +68,60 @@ test("two hundred jumps through the list leave little behind", async () => {
   expect((await heap()) - before).toBeLessThan(30);
 });
 
+test("of a million devices each row is as high as it is, and the row at the keys is seen", async () => {
+  const { page } = seen;
+  const total = 1_000_000;
+  const { content: known } = await adminOf(login).get<{ content: object[] }>("targets?limit=1&representation=full");
+  const lists = /\/api\/mgmt\/v1\/targets\?/;
+  const nameAt = (index: number) => `m-${String(index).padStart(6, "0")}`;
+  // So many are not made for this: the page gets a list as the server would answer it.
+  await page.route(lists, (route) => {
+    const asked = new URL(route.request().url()).searchParams;
+    const [offset, size] = [Number(asked.get("offset") ?? 0), Number(asked.get("limit"))];
+    const content = Array.from({ length: Math.min(size, total - offset) }, (_, at) => {
+      const name = nameAt(offset + at);
+      return { ...known[0], controllerId: name, name };
+    });
+    return route.fulfill({ json: { content, total, size: content.length } });
+  });
+  await openPage(page, login.baseUrl, "/devices");
+  const grid = page.getByRole("grid", { name: "Devices" });
+  const steps = () =>
+    rowsOf(page).evaluateAll((rows) => {
+      const tops = rows.map((row) => Math.round(row.getBoundingClientRect().top));
+      return [...new Set(tops.slice(1).map((top, at) => top - (tops[at] ?? 0)))];
+    });
+  for (const [share, index] of [
+    [0.5, 499_995],
+    [1, total - 1],
+    [0, 0],
+  ] as const) {
+    await grid.evaluate((box, at) => box.scrollTo(0, at * (box.scrollHeight - box.clientHeight)), share);
+    await grid.getByText(nameAt(index)).first().waitFor();
+    expect(await steps()).toEqual([40]);
+    expect(await rowsOf(page).count()).toBeLessThanOrEqual(60);
+  }
+  /** How much of the row at the keys is outside of what the list shows. */
+  const hidden = () =>
+    grid.evaluate((box) => {
+      const row = box.querySelector("[data-active=true]")?.getBoundingClientRect();
+      const [head, all] = [box.querySelector("[role=row]")?.getBoundingClientRect(), box.getBoundingClientRect()];
+      return row === undefined ? 1_000 : Math.round(Math.max(0, (head?.bottom ?? 0) - row.top, row.bottom - all.bottom));
+    });
+  await grid.focus();
+  for (const [key, times] of [
+    ["Home", 1],
+    ["ArrowDown", 40],
+    ["PageDown", 3],
+    ["End", 1],
+    ["ArrowUp", 40],
+  ] as const) {
+    for (let n = 0; n < times; n += 1) await page.keyboard.press(key);
+    await expect.poll(hidden).toBeLessThanOrEqual(1);
+  }
+  await page.unroute(lists);
+});
+
 test("the address holds filter, sort and columns: a reload shows the same rows, and Back the ones before at their place", async () => {
   const { page } = seen;
   const q = encodeURIComponent(`controllerid==${prefix}-00*`);

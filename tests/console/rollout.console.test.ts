@@ -88,6 +88,18 @@ test("who is silent is listed by why nothing is heard of them", async () => {
   expect(new URL(page.url()).searchParams.get("silence")).toBe("never");
 });
 
+test("as long as the groups were not read, nobody says that none is left", async () => {
+  const { page } = seen;
+  const lists = "**/deploygroups?**";
+  const headers = { "content-type": "application/json" };
+  await page.route(lists, (route) => route.fulfill({ status: 500, headers, body: JSON.stringify({ message: "Broken on purpose." }) }));
+  await openPage(page, login.baseUrl, `/rollouts/${rolloutId}`);
+  const why = () => page.getByRole("button", { name: "Next group" }).getAttribute("data-why");
+  await expect.poll(why).toContain("were not read yet");
+  await page.unroute(lists);
+  await expect.poll(why, limit).toBeNull();
+});
+
 test("what is paused in the page is paused for others, and devices that have not begun get nothing", async () => {
   const { page } = seen;
   const [first, second] = groups;

@@ -91,7 +91,7 @@ function AutoConfirm({ targetId }: { targetId: string }) {
     done.then(() => invalidate("targets"), toastFailure);
   };
   return (
-    <Card title={t.autoConfirm} aside={data.active ? <Mark tone="ok" sign="✓" word={t.turnOn} /> : undefined}>
+    <Card title={t.autoConfirm} aside={data.active ? <Mark tone="ok" sign="✓" word={t.isOn} /> : undefined}>
       <div className={style["stack"]}>
         <p className="muted">{data.active ? t.autoOn : t.autoOff}</p>
         <div className={style["buttons"]}>

@@ -130,7 +130,7 @@ function Actions({
         button={t.delete}
         run={run}
       />
-      <AssignDialog open={dialog === "assign"} ids={[target.controllerId]} close={() => setDialog(undefined)} />
+      {dialog === "assign" && <AssignDialog ids={[target.controllerId]} close={() => setDialog(undefined)} />}
       {dialog === "edit" && <EditDevice targetId={target.controllerId} close={() => setDialog(undefined)} />}
     </>
   );

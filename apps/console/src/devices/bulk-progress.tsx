@@ -9,7 +9,7 @@ import { Note } from "../ui/states.tsx";
 
 const pollMs = 1_000;
 
-/** How far a change of many devices is, and which of them it could not reach. */
+/** How far a change or a deletion of many devices is, and which of them it could not reach. */
 export function BulkProgress({ id, close }: { id: number; close: () => void }) {
   const { data, error, refetch } = useQuery({
     ...ask(r.operations.get, { params: { operationId: id } }),
@@ -19,11 +19,12 @@ export function BulkProgress({ id, close }: { id: number; close: () => void }) {
   useEffect(() => {
     if (ended) void invalidate("targets", "actions");
   }, [ended]);
+  const said = data?.kind === "delete-targets" ? t.bulk.deletion : t.bulk.progress;
   const problem = data?.lastError ?? (error === null ? undefined : problemOf(error).text);
   const bad = problem !== undefined || (data?.failed ?? 0) > 0;
   return (
     <Note {...(bad && { tone: "warn" })}>
-      <p role="status">{data === undefined ? states.loading : t.bulk.progress(data.done, data.total, ended)}</p>
+      <p role="status">{data === undefined ? states.loading : said(data.done, data.total, ended)}</p>
       {problem !== undefined && <p>{problem}</p>}
       {(data?.failed ?? 0) > 0 && <p>{t.bulk.failed(data?.failed ?? 0)}</p>}
       <ul>

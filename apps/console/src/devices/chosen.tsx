@@ -1,3 +1,4 @@
+import type { OperationView } from "@harrier/contracts";
 import { useState } from "react";
 import { change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
@@ -27,14 +28,17 @@ interface ChosenProps {
 export function Chosen({ ids, all, total, onAll, onNone, begun }: ChosenProps) {
   const [dialog, setDialog] = useState<"assign" | "addTag" | "assignSet">();
   const number = all?.total ?? ids.length;
-  const mayAssign = useLacking(r.distributionSets.assignTargets);
-  const mayChange = useLacking(r.targets.change);
-  const mayDelete = useLacking(r.targets.deleteByQuery);
+  const lacksAssign = useLacking(r.distributionSets.assignTargets);
+  const lacksChange = useLacking(r.targets.change);
+  const lacksDelete = useLacking(r.targets.deleteByQuery);
   const why = (missing: string | undefined) => (missing === undefined ? undefined : states.missing(missing));
   const remove = async () => {
     // One request whatever was chosen; the server deletes only if exactly so many match.
-    await change(r.targets.deleteByQuery, { query: { q: all?.q ?? `controllerid=in=(${ids.map(quoted).join(",")})`, confirm: number } });
-    toast(t.deleted(number));
+    const query = { q: all?.q ?? `controllerid=in=(${ids.map(quoted).join(",")})`, confirm: number };
+    // Many are deleted in the background; few are gone with the answer, which is empty then.
+    const operation = (await change(r.targets.deleteByQuery, { query })) as OperationView | undefined;
+    if (operation === undefined) toast(t.deleted(number));
+    else begun(operation.id);
     onNone();
     await invalidate("targets");
   };
@@ -48,18 +52,18 @@ export function Chosen({ ids, all, total, onAll, onNone, begun }: ChosenProps) {
       )}
       <Button
         small
-        why={why(all === undefined ? mayAssign : mayChange)}
+        why={why(all === undefined ? lacksAssign : lacksChange)}
         onClick={() => setDialog(all === undefined ? "assign" : "assignSet")}
       >
         {t.assign}
       </Button>
-      <Button small why={why(mayChange)} onClick={() => setDialog("addTag")}>
+      <Button small why={why(lacksChange)} onClick={() => setDialog("addTag")}>
         {t.bulk.open}
       </Button>
       <Confirm
         small
         look="danger"
-        why={why(mayDelete)}
+        why={why(lacksDelete)}
         trigger={t.delete}
         title={t.deleteTitle(number)}
         text={t.deleteText}
@@ -70,7 +74,7 @@ export function Chosen({ ids, all, total, onAll, onNone, begun }: ChosenProps) {
       <Button small look="ghost" onClick={onNone}>
         {t.unselect}
       </Button>
-      <AssignDialog open={dialog === "assign"} ids={ids} close={() => setDialog(undefined)} />
+      {dialog === "assign" && <AssignDialog ids={ids} close={() => setDialog(undefined)} />}
       {(dialog === "addTag" || dialog === "assignSet") && (
         <BulkDialog many={all ?? { ids }} first={dialog} close={() => setDialog(undefined)} begun={begun} />
       )}
@@ -78,8 +82,8 @@ export function Chosen({ ids, all, total, onAll, onNone, begun }: ChosenProps) {
   );
 }
 
-/** Assigns a set to devices, each with an update of its own. */
-export function AssignDialog({ open, ids, close }: { open: boolean; ids: readonly string[]; close: () => void }) {
+/** Assigns a set to devices, each with an update of its own. It is there only while it is open, so that it begins with nothing chosen. */
+export function AssignDialog({ ids, close }: { ids: readonly string[]; close: () => void }) {
   const [set, setSet] = useState("");
   const [type, setType] = useState("forced");
   const run = async () => {
@@ -90,7 +94,7 @@ export function AssignDialog({ open, ids, close }: { open: boolean; ids: readonl
   };
   return (
     <FormDialog
-      open={open}
+      open
       close={close}
       title={t.assignTitle(ids.length)}
       text={t.assignText}

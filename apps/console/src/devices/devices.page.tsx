@@ -19,7 +19,7 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { ColumnMenu } from "./column-menu.tsx";
 import { deviceColumns } from "./columns.tsx";
 import style from "./devices.module.css";
-import { columnsOf, columnsText, readyQueries } from "./devices.state.ts";
+import { choiceIn, columnsOf, columnsText, noChoice, readyQueries, toggled } from "./devices.state.ts";
 import { Facets } from "./facets.tsx";
 import { Scoped } from "./scoped.tsx";
 
@@ -123,8 +123,10 @@ interface RowsProps {
 function Rows({ total, clear, add, begun }: RowsProps) {
   const { q, sort, cols } = route.useSearch();
   const navigate = route.useNavigate();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [all, setAll] = useState(false);
+  const [choice, setChoice] = useState(() => noChoice(q));
+  const current = choiceIn(q, choice);
+  // It is forgotten at once: who comes back to the query finds nothing chosen.
+  if (current !== choice) setChoice(current);
   const pollMs = usePollMs(10_000);
   const page = (index: number) =>
     ask(r.targets.list, { query: { q, sort, offset: index * pageSize, limit: pageSize, representation: "full", total: "none" } });
@@ -145,14 +147,8 @@ function Rows({ total, clear, add, begun }: RowsProps) {
       </Empty>
     );
   }
-  const toggle = ({ controllerId }: TargetView) => {
-    setAll(false);
-    setChosen((old) => (old.has(controllerId) ? new Set([...old].filter((id) => id !== controllerId)) : new Set([...old, controllerId])));
-  };
-  const none = () => {
-    setAll(false);
-    setChosen(new Set());
-  };
+  const { ids, all } = current;
+  const toggle = ({ controllerId }: TargetView) => setChoice((old) => toggled(old, controllerId));
   return (
     <>
       <Grid
@@ -162,18 +158,18 @@ function Rows({ total, clear, add, begun }: RowsProps) {
         page={(index) => ({ ...page(index), refetchInterval: pollMs })}
         sort={sort}
         onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        selection={{ has: (row) => all || chosen.has(row.controllerId), toggle, name: (row) => row.name }}
+        selection={{ has: (row) => all || ids.has(row.controllerId), toggle, name: (row) => row.name }}
         open={({ controllerId }) => void navigate({ to: "/devices/$controllerId", params: { controllerId }, search: {} })}
       />
       {/* It stands behind the rows, so that none moves when the first is chosen. */}
       <Suspense>
-        {chosen.size > 0 && (
+        {ids.size > 0 && (
           <Chosen
-            ids={[...chosen]}
+            ids={[...ids]}
             all={all ? { q: q ?? "controllerid==*", total: total.data } : undefined}
             total={total.data}
-            onAll={() => setAll(true)}
-            onNone={none}
+            onAll={() => setChoice({ ...current, all: true })}
+            onNone={() => setChoice(noChoice(q))}
             begun={begun}
           />
         )}

@@ -1,6 +1,6 @@
 import { parse } from "@harrier/fiql";
 import { expect, test } from "vitest";
-import { attributesMost, columnsOf, columnsText, conditionOf, initialColumns } from "./devices.state.ts";
+import { attributesMost, choiceIn, columnsOf, columnsText, conditionOf, initialColumns, noChoice, toggled } from "./devices.state.ts";
 
 test("columns of the address are read in their own order, and unknown ones passed over", () => {
   expect(columnsOf(undefined)).toEqual([...initialColumns]);
@@ -24,3 +24,20 @@ test.each([
   ["installedds", "12"],
   ["targettype", "gate way"],
 ])("a value of %s is a condition that the server can read", (by, value) => expect(() => parse(conditionOf(by, value) ?? "")).not.toThrow());
+
+const chosen = { q: "name==a*", ids: new Set(["a", "b"]), all: true };
+
+test.each([
+  ["its own query", "name==a*", chosen],
+  ["another query", "name==b*", noChoice("name==b*")],
+  ["no query", undefined, noChoice(undefined)],
+])("what was chosen in the list of %s is what is chosen there, and nothing else", (_, q, expected) =>
+  expect(choiceIn(q, chosen)).toEqual(expected),
+);
+
+test.each([
+  ["c", ["a", "b", "c"]],
+  ["a", ["b"]],
+])("a choice of %s changes that device, and no longer means all", (id, ids) =>
+  expect(toggled(chosen, id)).toEqual({ q: "name==a*", ids: new Set(ids), all: false }),
+);

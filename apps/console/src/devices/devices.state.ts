@@ -39,6 +39,26 @@ export function columnsText(columns: readonly ColumnId[]): string | undefined {
   return text === allColumns.filter((id) => (initialColumns as readonly string[]).includes(id)).join(",") ? undefined : text;
 }
 
+/** What is chosen in the list: devices one by one, or all that match its query. */
+export interface Choice {
+  readonly q: string | undefined;
+  readonly ids: ReadonlySet<string>;
+  readonly all: boolean;
+}
+
+/** Nothing is chosen of what a query finds. */
+export const noChoice = (q: string | undefined): Choice => ({ q, ids: new Set(), all: false });
+
+/** What is chosen of what a query finds now: a choice was made in the list of its own query, and means nothing in that of another. */
+export const choiceIn = (q: string | undefined, choice: Choice): Choice => (choice.q === q ? choice : noChoice(q));
+
+/** Chooses a device, or no longer; then not all that match are meant. */
+export function toggled({ q, ids }: Choice, id: string): Choice {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return { q, ids: next, all: false };
+}
+
 /** The condition that finds the targets of a value of a facet; undefined where queries cannot ask for it. */
 export function conditionOf(by: string, value: string): string | undefined {
   const quoted = /^[\w.-]+$/.test(value) ? value : `"${value.replaceAll(/["\\]/g, "\\$&")}"`;

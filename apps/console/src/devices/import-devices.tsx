@@ -21,11 +21,16 @@ export function ImportDevices({ close }: { close: () => void }) {
   const [refused, setRefused] = useState<TargetImportView>();
   const [taken, setTaken] = useState<TargetImportView>();
   const isPartial = useRef(false);
+  const newest = useRef<File>(undefined);
   const choose = async (chosen: File | undefined) => {
+    newest.current = chosen;
     setFile(chosen);
     setLook(undefined);
     setRefused(undefined);
-    if (chosen !== undefined && chosen.size <= lookedAtMost) setLook(lookAt(await chosen.text()));
+    if (chosen === undefined || chosen.size > lookedAtMost) return;
+    const text = await chosen.text();
+    // Another file may have been chosen while this one was read: a look describes only what would be sent.
+    if (newest.current === chosen) setLook(lookAt(text));
   };
   const run = async () => {
     setRefused(undefined);

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
+import { keepDrawn } from "../rollout/drawn.ts";
 import { colourOf } from "../rollout/plot.tsx";
 import plot from "../rollout/rollout.module.css";
 import type { Month, Series } from "./reports.state.ts";
@@ -45,13 +46,7 @@ export function Chart<Row extends Month>(props: ChartProps<Row>) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const drawn = draw(element, { rows, series, format, label });
-    const resize = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }));
-    resize.observe(element);
-    return () => {
-      resize.disconnect();
-      drawn.destroy();
-    };
+    return keepDrawn(element, height, (into) => draw(into, { rows, series, format, label }));
   }, [rows, series, format, label]);
   return <div ref={box} className={plot["plot"]} role="img" aria-label={label} />;
 }

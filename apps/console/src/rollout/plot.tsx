@@ -3,6 +3,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { buckets, rollout as t } from "../text/en.ts";
 import type { Totals } from "../ui/signs.ts";
+import { keepDrawn } from "./drawn.ts";
 import style from "./rollout.module.css";
 import { axisOf } from "./rollout.state.ts";
 
@@ -49,13 +50,7 @@ export function Plot({ points }: PlotProps) {
   useEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const plot = draw(element, points);
-    const resize = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
-    resize.observe(element);
-    return () => {
-      resize.disconnect();
-      plot.destroy();
-    };
+    return keepDrawn(element, height, (into) => draw(into, points));
   }, [points]);
   return <div ref={box} className={style["plot"]} role="img" aria-label={t.plotLabel} />;
 }

@@ -39,7 +39,7 @@ export function RolloutPage() {
     refetchInterval: moving ? fast : 15_000,
   });
   if (data === undefined) return error === null ? <Skeleton lines={10} /> : <Failure alone error={error} retry={() => void refetch()} />;
-  const list = groups.data?.content ?? [];
+  const list = groups.data?.content;
   return (
     <Page
       title={data.name}
@@ -53,7 +53,7 @@ export function RolloutPage() {
       sub={<Sub rollout={data} />}
       actions={<Steps rollout={data} groups={list} />}
     >
-      <Why rollout={data} groups={list} />
+      <Why rollout={data} groups={list ?? []} />
       <Summary rollout={data} />
       <RolloutTabs rollout={data} groups={groups} />
     </Page>

@@ -48,8 +48,15 @@ test("the next group is started while one is left, and a retry needs failures", 
   expect(possible("retry", [], 0)).toEqual([]);
   expect(possible("retry", [], 2)).toEqual(["finished"]);
   expect(refusedStep("retry", { status: "finished" }, [], 2, true)).toBe("retried");
-  expect(refusedStep("next", { status: "running" }, [], 0)).toBe("noNext");
 });
+
+test.each([
+  ["running", [], "noNext"],
+  ["running", undefined, "notRead"],
+  ["paused", undefined, "next"],
+])("the next group of a rollout that is %s, with the groups %s, is refused: %s", (status, groups, refused) =>
+  expect(refusedStep("next", { status }, groups, 0)).toBe(refused),
+);
 
 test.each([
   ["finished", "error_threshold", "finished_failed"],

@@ -22,7 +22,7 @@ interface GroupLike {
 }
 
 /** Why a step is not possible; the words are `rollout.cannot` of the same name. */
-export type Refused = "start" | "pause" | "resume" | "next" | "noNext" | "stop" | "approve" | "retry" | "retried" | "delete";
+export type Refused = "start" | "pause" | "resume" | "next" | "notRead" | "noNext" | "stop" | "approve" | "retry" | "retried" | "delete";
 
 const stoppable = new Set(["creating", "ready", "waiting_for_approval", "approval_denied", "starting", "running", "paused"]);
 const notBegun = new Set(["creating", "ready", "scheduled"]);
@@ -30,11 +30,11 @@ const notBegun = new Set(["creating", "ready", "scheduled"]);
 /** The name that the server gives to the retry of a rollout (contract rollouts.md §4.8). */
 export const retryName = (name: string): string => `${name}_retry`;
 
-/** Says why a step is not possible now, by the table of states (contract rollouts.md §4.1); undefined if it is. */
+/** Says why a step is not possible now, by the table of states (contract rollouts.md §4.1); undefined if it is. Groups that were not read are undefined. */
 export function refusedStep(
   step: Step,
   { status, deleted }: RolloutLike,
-  groups: readonly GroupLike[],
+  groups: readonly GroupLike[] | undefined,
   failed: number,
   retried = false,
 ): Refused | undefined {
@@ -48,6 +48,7 @@ export function refusedStep(
       return when(status === "paused", "resume");
     case "next":
       if (status !== "running") return "next";
+      if (groups === undefined) return "notRead";
       return when(
         groups.some((group) => notBegun.has(group.status)),
         "noNext",

@@ -30,7 +30,8 @@ const noTotals = { finished: 0, error: 0, running: 0, scheduled: 0, notstarted: 
 
 interface StepsProps {
   readonly rollout: RolloutView;
-  readonly groups: readonly RolloutGroupView[];
+  /** Undefined as long as they were not read. */
+  readonly groups: readonly RolloutGroupView[] | undefined;
 }
 
 /** The steps of a rollout: each says what it does to how many devices, and why it is not possible if it is not. */
@@ -67,11 +68,11 @@ export function Decisions({ rollout }: Pick<StepsProps, "rollout">) {
 }
 
 /** What a step does, in numbers. */
-function effectOf(step: Step, totals: typeof noTotals, groups: readonly RolloutGroupView[], retry: Retry): string {
+function effectOf(step: Step, totals: typeof noTotals, groups: StepsProps["groups"], retry: Retry): string {
   const { waiting, running, total } = counts(totals);
-  const nextSize = groups.find(({ status }) => status === "scheduled" || status === "ready")?.totalTargets ?? 0;
+  const nextSize = groups?.find(({ status }) => status === "scheduled" || status === "ready")?.totalTargets ?? 0;
   const texts: Record<Step, string> = {
-    start: t.does.start(groups[0]?.totalTargets ?? total, total),
+    start: t.does.start(groups === undefined ? undefined : (groups[0]?.totalTargets ?? total), total),
     pause: t.does.pause(waiting, running),
     resume: t.does.resume(waiting),
     next: t.does.next(nextSize),

@@ -23,6 +23,35 @@ const pathOf: Readonly<Record<string, (item: FoundItem) => string>> = {
   softwareModules: ({ id }) => `/software/modules/${id}`,
 };
 
+/** Of what was found by an earlier text, that which begins with this one too, as the server compares names. */
+export function stillFound(found: Found, text: string): Found {
+  const begins = (name: string | undefined) => name?.toLowerCase().startsWith(text.toLowerCase()) === true;
+  const isStill = ({ name, controllerId }: FoundItem) => begins(name) || begins(controllerId);
+  return Object.fromEntries(Object.entries(found).map(([kind, items]) => [kind, items?.filter(isStill)]));
+}
+
+/** What the lines are of. */
+export interface Lines {
+  /** Pages come first: they are known at once. */
+  readonly pages: number;
+  readonly lines: readonly Jump[];
+  /** The server has answered to the text as it is typed. */
+  readonly isKnown: boolean;
+}
+
+/** The place of the line that the keys went to; the first one, if they went to none that is there. */
+export const placeOf = ({ lines }: Lines, chosen: string | undefined): number =>
+  Math.max(
+    0,
+    lines.findIndex(({ id }) => id === chosen),
+  );
+
+/** Whether Enter may jump already: to a page, to the line that the keys went to, or else to what is found by the whole text. */
+export function mayJump(all: Lines, chosen: string | undefined): boolean {
+  const at = placeOf(all, chosen);
+  return all.isKnown || at < all.pages || (chosen !== undefined && all.lines[at]?.id === chosen);
+}
+
 /** Makes lines of what was found, kind by kind; kinds that have no page are left out. */
 export function jumpsOf(found: Found, kinds: Readonly<Record<string, string>>): Jump[] {
   return Object.entries(kinds).flatMap(([kind, group]) =>

@@ -1,20 +1,23 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, useDeferredValue, useId, useState } from "react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
 import { ask, r } from "../api/client.ts";
 import { me } from "../api/session.ts";
-import { jumping, shell as t } from "../text/en.ts";
+import { jumping, states, shell as t } from "../text/en.ts";
 import overlay from "../ui/overlay.module.css";
 import { placesFor } from "./navigation.ts";
 import style from "./palette.module.css";
-import { type Found, type Jump, jumpsOf } from "./palette.state.ts";
+import { type Found, type Jump, jumpsOf, type Lines as Known, mayJump, placeOf, stillFound } from "./palette.state.ts";
 
 /** Jumps to a page, or to what begins with the text. */
 export function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState("");
-  const [at, setAt] = useState(0);
-  const lines = useLines(text.trim());
+  const [chosen, setChosen] = useState<string>();
+  const [waits, setWaits] = useState(false);
+  const known = useLines(text.trim());
+  const { lines, isKnown } = known;
+  const at = placeOf(known, chosen);
   const router = useRouter();
   const id = useId();
   const go = (line: Jump | undefined) => {
@@ -24,15 +27,24 @@ export function Palette({ close }: { close: () => void }) {
   };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Enter") go(lines[at]);
+    // Whoever types fast and presses Enter means what the whole text finds, which may be still on its way.
+    if (event.key === "Enter" && mayJump(known, chosen)) go(lines[at]);
+    else if (event.key === "Enter") setWaits(true);
     if (step === undefined || lines.length === 0) return;
     event.preventDefault();
-    setAt((at + step + lines.length) % lines.length);
+    setWaits(false);
+    setChosen(lines[(at + step + lines.length) % lines.length]?.id);
   };
   const change = (value: string) => {
     setText(value);
-    setAt(0);
+    setChosen(undefined);
+    setWaits(false);
   };
+  useEffect(() => {
+    if (!waits || !isKnown) return;
+    setWaits(false);
+    go(lines[at]);
+  });
   return (
     <Dialog.Root open onOpenChange={(open) => open || close()}>
       <Dialog.Portal>
@@ -50,7 +62,9 @@ export function Palette({ close }: { close: () => void }) {
             onChange={(event) => change(event.target.value)}
             onKeyDown={onKey}
           />
-          {lines.length === 0 ? <p className={style["none"]}>{text === "" ? t.typeMore : t.nothingFound}</p> : null}
+          {lines.length === 0 ? (
+            <p className={style["none"]}>{text.trim() === "" ? t.typeMore : isKnown ? t.nothingFound : states.loading}</p>
+          ) : null}
           <Lines id={id} lines={lines} at={at} go={go} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -78,7 +92,8 @@ function Lines({ id, lines, at, go }: { id: string; lines: readonly Jump[]; at: 
   );
 }
 
-function useLines(text: string): readonly Jump[] {
+/** What the text leads to. Hits of an earlier text stay until the new ones are there, as far as the text still finds them. */
+function useLines(text: string): Known {
   const asked = useDeferredValue(text);
   const { data: who } = useQuery(me);
   const found = useQuery({
@@ -90,5 +105,8 @@ function useLines(text: string): readonly Jump[] {
     .flatMap(({ places }) => places)
     .filter(({ label }) => label.toLowerCase().startsWith(text.toLowerCase()))
     .map(({ to, label }): Jump => ({ id: to, group: t.goTo, label, to }));
-  return [...pages, ...(text === "" ? [] : jumpsOf((found.data ?? {}) as Found, jumping.kinds))];
+  const isKnown = text === "" || (asked === text && !found.isPending && !found.isPlaceholderData);
+  const data = text === "" ? {} : ((found.data ?? {}) as Found);
+  const lines = [...pages, ...jumpsOf(isKnown ? data : stillFound(data, text), jumping.kinds)];
+  return { pages: pages.length, lines, isKnown };
 }

@@ -1,4 +1,4 @@
-import { keepPreviousData, useQueries } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { useElementScrollRestoration } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp } from "lucide-react";
@@ -6,11 +6,12 @@ import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, 
 import type { Asked } from "../api/client.ts";
 import { grids as t } from "../text/en.ts";
 import style from "./grid.module.css";
-import { leastWidth, movedTo, nextSort, pagesOf, rowStep } from "./grid.state.ts";
+import { leastWidth, movedTo, nextSort, offsetFor, pagesOf, rowStep, rowsAt } from "./grid.state.ts";
 import { Failure } from "./states.tsx";
 
-/** The head and the borders of the box. */
-const headHeight = 39;
+const headHeight = 36;
+/** The head and the borders of the box, and a pixel that rounding may need. */
+const besideRows = headHeight + 3;
 
 /** Rows are asked for by so many. */
 export const pageSize = 200;
@@ -67,15 +68,22 @@ export function Grid<Row>(props: GridProps<Row>) {
     ...(before && { initialOffset: before.scrollY }),
   });
   useEffect(() => rows.measure(), [rows, step]);
-  const items = rows.getVirtualItems();
-  const shown = items.slice(0, 60);
+  // What is in the window is told by the box itself, without its scroll bars; before it is in the document, by what was seen of it last.
+  const seenAt = (offset: number | null) => ({
+    offset: offset ?? 0,
+    view: (box.current?.clientHeight ?? rows.scrollRect?.height ?? 0) - headHeight,
+    total,
+    rowHeight,
+  });
+  const shown = rowsAt(seenAt(rows.scrollOffset));
   const pages = pagesOf(
     shown.map(({ index }) => index),
     pageSize,
   );
-  const loaded = useQueries({ queries: pages.map((index) => ({ ...page(index), placeholderData: keepPreviousData })) });
+  const loaded = useQueries({ queries: pages.map(page) });
   const rowAt = (index: number): Row | undefined => loaded[pages.indexOf(Math.floor(index / pageSize))]?.data?.content[index % pageSize];
-  const { active, onKey } = useRowKeys(props, box.current, rowAt, (row) => rows.scrollToIndex(row));
+  const show = (row: number) => box.current?.scrollTo({ top: offsetFor(row, seenAt(box.current.scrollTop)) });
+  const { active, onKey } = useRowKeys(props, box.current, rowAt, show);
   const failed = loaded.find(({ error, data }) => error !== null && data === undefined);
   if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
   const widths = [...(selection ? ["20px"] : []), ...columns.map(({ width }) => width)];
@@ -85,7 +93,7 @@ export function Grid<Row>(props: GridProps<Row>) {
     <div
       ref={box}
       className={style["box"]}
-      style={{ maxHeight: total * step + headHeight }}
+      style={{ maxHeight: total * step + besideRows }}
       role="grid"
       aria-label={label}
       data-scroll-restoration-id={label}

@@ -9,7 +9,6 @@ export const device = {
   due: "Next expected",
   dueSince: "expected",
   overdue: "Overdue",
-  inTime: "In time",
   facts: "About",
   id: "Controller id",
   type: "Type",
@@ -55,9 +54,6 @@ export const device = {
     Record<string, string>
   >,
   since: "Since",
-  messages: "Messages",
-  messagesNone: "No messages yet",
-  deviceTime: "device time",
   code: (code: number) => `code ${code}`,
   historyEmpty: "No updates yet",
   historyEmptyText: "Every update that this device was offered will be listed here, with all that the device said about it.",
@@ -86,6 +82,7 @@ export const device = {
   autoConfirm: "Auto-confirmation",
   autoOn: "On: its updates do not wait for a confirmation.",
   autoOff: "Off: updates that need a confirmation wait for one.",
+  isOn: "On",
   turnOn: "Turn on",
   turnOff: "Turn off",
   delete: "Delete",
@@ -141,5 +138,4 @@ export const device = {
     retry: "Try again",
     retryText: "A new update with the same set begins at once, and counts in place of this one.",
   },
-  notAsked: "Updates begin when the device polls.",
 };

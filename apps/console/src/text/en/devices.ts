@@ -96,6 +96,8 @@ export const devices = {
     lacks: { tag: "Choose a tag", type: "Choose a type", set: "Choose a set" } as Readonly<Record<string, string>>,
     progress: (done: number, total: number | undefined, ended: boolean) =>
       `${ended ? "Done: " : ""}${count(done)}${total === undefined ? "" : ` of ${count(total)}`} devices changed.`,
+    deletion: (done: number, total: number | undefined, ended: boolean) =>
+      `${ended ? "Done: " : ""}${count(done)}${total === undefined ? "" : ` of ${count(total)}`} devices deleted.`,
     failed: (many: number) => `${plural(many, "device was", "devices were")} not reached:`,
     reasons: {
       entityNotFound: "is gone, or is none that you may change",

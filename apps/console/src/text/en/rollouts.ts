@@ -85,10 +85,10 @@ export const rollout = {
     delete: "Delete the rollout?",
   },
   does: {
-    start: (first: number, total: number) =>
+    start: (first: number | undefined, total: number) =>
       first === total
         ? `The update begins at once on ${plural(total, "device", "devices")}.`
-        : `The first group (${plural(first, "device", "devices")}) begins at once. The whole rollout has ${plural(total, "device", "devices")}.`,
+        : `The first group ${first === undefined ? "" : `(${plural(first, "device", "devices")}) `}begins at once. The whole rollout has ${plural(total, "device", "devices")}.`,
     pause: (waiting: number, running: number) =>
       said(
         waiting > 0 && `${plural(waiting, "device does", "devices do")} not begin until you resume it.`,
@@ -122,6 +122,7 @@ export const rollout = {
     pause: "Only a running rollout can be paused",
     resume: "Only a paused rollout can be resumed",
     next: "Only a running rollout has a next group",
+    notRead: "Its groups were not read yet, so it is not known whether one is left",
     noNext: "No group is left",
     stop: "It has ended already",
     approve: "It does not wait for approval",
