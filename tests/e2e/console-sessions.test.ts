@@ -171,12 +171,12 @@ test("who loses a permission, signs out or is deleted gets no more events, whate
   );
   const areOver = () => streams.map((over) => over());
   await session({ cookie: cookies[0] as string, ...own }, second(), "DELETE");
-  // Whoever has several sessions signs in anew for each: the other one is still good for it.
-  await eventually(() => expect(areOver()).toEqual([true, false, false, true]), 2_000, 20);
+  // The other session is still good for its stream.
+  await eventually(() => expect(areOver()).toEqual([true, false, false, false]), 2_000, 20);
   await admin.call(`users/${users[1]?.id}/permissions/READ_TARGET`, { method: "DELETE" });
-  await eventually(() => expect(areOver()).toEqual([true, true, false, true]), 2_000, 20);
+  await eventually(() => expect(areOver()).toEqual([true, true, false, false]), 2_000, 20);
   await admin.call(`users/${users[2]?.id}`, { method: "DELETE" });
-  await eventually(() => expect(areOver()).toEqual([true, true, true, true]), 2_000, 20);
+  await eventually(() => expect(areOver()).toEqual([true, true, true, false]), 2_000, 20);
 });
 
 test("a session that its user or an administrator ends elsewhere is over at all gateways within a second, and others stay", async () => {

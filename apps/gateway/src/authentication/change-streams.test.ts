@@ -88,8 +88,13 @@ async function following({ ttlSeconds = 600 } = {}) {
   /** Begins a stream of events of a user; answers whether it has been ended. */
   const begin = (userId: number) => {
     let ended = false;
+    const signedOut = () => Promise.reject(new Error("signed out"));
     const res = { destroy: () => leave() } as unknown as ServerResponse;
-    const over = events.begin({ tenantId: 1, tenant: "DEFAULT", kind: "user", subject: `user ${userId}`, userId, permissions: [] }, res);
+    const over = events.begin(
+      { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: `user ${userId}`, userId, permissions: [] },
+      res,
+      signedOut,
+    );
     const leave = () => {
       ended = true;
       over();
@@ -141,7 +146,7 @@ test("users whose sign-in is known are followed on at rest, until it is over", a
   await expect.poll(() => open, slowly).toBe(0);
 });
 
-test("streams of events end with a change of their user, and are followed on at rest", async () => {
+test("streams of events are checked behind a change of their user, and are followed on at rest", async () => {
   const { streams, begin } = await following();
   await expect.poll(() => streams.heardBoth(), slowly).toBe(true);
   const [ofOne, ofOther] = [begin(7), begin(8)];
@@ -152,7 +157,7 @@ test("streams of events end with a change of their user, and are followed on at 
   expect(ofOther()).toBe(false);
 });
 
-test("behind an interruption all streams of events end, because a change in the gap would be missed", async () => {
+test("behind an interruption all streams of events are checked, because a change in the gap would be missed", async () => {
   const { streams, begin } = await following();
   await expect.poll(() => streams.heardBoth(), slowly).toBe(true);
   streams.rest();

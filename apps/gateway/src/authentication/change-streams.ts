@@ -7,7 +7,7 @@ interface Deps {
   devices: DeviceCache;
   principals: PrincipalCache;
   /** The streams of events, whose users were signed in when they began. */
-  open: Pick<OpenStreams, "end" | "endAll" | "isEmpty">;
+  open: Pick<OpenStreams, "check" | "checkAll" | "isEmpty">;
   deviceIdentity: Pick<Client<"harrier.controller.v1.DeviceIdentityService">, "watch">;
   identity: Pick<Client<"harrier.management.v1.IdentityService">, "watch">;
 }
@@ -28,7 +28,7 @@ export interface ChangeStreams {
 
 /**
  * Follows both owners' change logs, so that a changed credential, permission or setting takes effect here within a second. An interruption of a
- * stream empties its cache, because a change in the gap would be missed; streams of events end behind it for the same reason.
+ * stream empties its cache, because a change in the gap would be missed; streams of events are checked behind it for the same reason.
  */
 export function followChanges(deps: Deps): ChangeStreams {
   const heard = { devices: false, principals: false };
@@ -58,7 +58,7 @@ export function followChanges(deps: Deps): ChangeStreams {
       (change) => {
         if (change.heartbeat) return;
         deps.principals.forget(change);
-        deps.open.end(change);
+        deps.open.check(change);
       },
       (state) => {
         heard.principals ||= state === "alive";
@@ -69,7 +69,7 @@ export function followChanges(deps: Deps): ChangeStreams {
   const hearPrincipals = (): void => {
     if (deps.principals.isTrusted()) return;
     deps.principals.streamAlive();
-    deps.open.endAll();
+    deps.open.checkAll();
   };
   const restOfUsers = (): void => {
     if (deps.principals.isEmpty() && deps.open.isEmpty()) {

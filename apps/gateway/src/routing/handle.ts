@@ -231,11 +231,16 @@ function enter(exchange: Exchange, passing: Passing, body?: Buffer): void {
   // Transfers take hours, and streams of events minutes, so they have places of their own.
   if (signIn.route.interface === "management") {
     const kind = isEventStream(signIn.route) ? "stream" : transfer ? "transfer" : "request";
-    if (kind === "stream") whenOver(req, res, deps.streams.begin(principal, res));
+    if (kind === "stream") whenOver(req, res, deps.streams.begin(principal, res, signInAgain(deps, signIn)));
     const leave = deps.inFlight.enter(`${principal.tenantId} ${kind}`);
     whenOver(req, res, () => (goesOn(exchange, passing) ? leaveAtDeadline(leave, exchange, passing) : leave()));
   } else if (transfer) whenOver(req, res, deps.downloads.enter(downloaderOf(passing)));
   pass(exchange, passing, body);
+}
+
+/** Signs in by the same credential with a budget of its own. */
+function signInAgain(deps: HandleDeps, signIn: SignInRequest): () => Promise<Principal> {
+  return async () => deps.authenticate({ ...signIn, deadline: deps.now() + budgetMs.management });
 }
 
 /** A change goes on in its service when its client has gone: a client that hangs up must not get its slot for the next request. */

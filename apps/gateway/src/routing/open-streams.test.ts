@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
-import { expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { OpenStreams, streamsOfUser } from "./open-streams.ts";
 
 const user = (subject: string, more: Partial<Principal> = {}): Principal => ({
@@ -9,52 +9,80 @@ const user = (subject: string, more: Partial<Principal> = {}): Principal => ({
   tenant: "T",
   kind: "user",
   subject,
-  permissions: [],
+  permissions: ["READ_TARGET"],
   ...more,
 });
-const answer = () => {
-  const ended = { value: false };
-  const res = {
-    destroy() {
-      ended.value = true;
-    },
-  };
-  return { res: res as unknown as ServerResponse, ended };
+const of: Record<string, Principal> = {
+  ada: user("ada", { userId: 7 }),
+  bob: user("bob", { userId: 8 }),
+  external: user("ada", { issuer: "https://id.example" }),
+  other: user("ada", { tenantId: 2, userId: 7 }),
 };
 
-test.each<[string, { tenantId: number; userId: number }, string[]]>([
-  ["a user", { tenantId: 1, userId: 7 }, ["ada", "external"]],
-  ["everybody of a tenant", { tenantId: 1, userId: 0 }, ["ada", "bob", "external"]],
-  ["a user of another tenant", { tenantId: 2, userId: 7 }, ["other"]],
-])("a change of %s ends the streams of those alone, and of whom only an issuer knows", (_who, change, expected) => {
-  const streams = new OpenStreams();
-  const of = {
-    ada: user("ada", { userId: 7 }),
-    bob: user("bob", { userId: 8 }),
-    external: user("ada", { issuer: "https://id.example" }),
-    other: user("ada", { tenantId: 2, userId: 7 }),
-  };
-  const answers = Object.entries(of).map(([name, principal]) => {
-    const one = answer();
-    streams.begin(principal, one.res);
-    return [name, one.ended] as const;
+let streams: OpenStreams;
+/** Who has been signed in again, and whose streams have ended. */
+let asked: string[];
+let ended: string[];
+beforeEach(() => {
+  streams = new OpenStreams();
+  [asked, ended] = [[], []];
+});
+
+function begin(name: string, signIn: () => Promise<Principal>): () => void {
+  const res = { destroy: () => void ended.push(name) } as unknown as ServerResponse;
+  return streams.begin(of[name] ?? user(name), res, () => {
+    asked.push(name);
+    return signIn();
   });
-  streams.end(change);
-  expect(answers.filter(([, ended]) => ended.value).map(([name]) => name)).toEqual(expected);
-  streams.endAll();
-  expect(answers.every(([, ended]) => ended.value)).toBe(true);
+}
+const settled = () => new Promise(setImmediate);
+const unauthenticated = () => Promise.reject(new HarrierError("unauthenticated"));
+
+test.each<[string, { tenantId: number; userId: number } | undefined, string[]]>([
+  ["of a user those of the user", { tenantId: 1, userId: 7 }, ["ada", "external"]],
+  ["of a tenant those of all its users", { tenantId: 1, userId: 0 }, ["ada", "bob", "external"]],
+  ["of a user of another tenant those of that one", { tenantId: 2, userId: 7 }, ["other"]],
+  ["that was not heard of all", undefined, ["ada", "bob", "external", "other"]],
+])("behind a change %s are checked, and of whom only an issuer knows", async (_what, change, expected) => {
+  for (const name of Object.keys(of)) begin(name, unauthenticated);
+  if (change === undefined) streams.checkAll();
+  else streams.check(change);
+  await settled();
+  expect([asked, ended]).toEqual([expected, expected]);
+});
+
+test.each<[string, () => Promise<Principal>, boolean]>([
+  ["the same", async () => structuredClone(of["ada"] as Principal), false],
+  ["less", async () => user("ada", { userId: 7, permissions: [] }), true],
+  ["more", async () => user("ada", { userId: 7, permissions: ["READ_TARGET", "READ_ROLLOUT"] }), true],
+  ["only some types of devices", async () => user("ada", { userId: 7, targetTypeScopes: { READ_TARGET: [3] } }), true],
+  ["nothing, signed out", unauthenticated, true],
+  ["something unknown", () => Promise.reject(new HarrierError("unavailable")), true],
+])("a stream of a user who may see %s now has ended: %s", async (_what, signIn, isOver) => {
+  begin("ada", signIn);
+  streams.check({ tenantId: 1, userId: 7 });
+  await settled();
+  expect(ended).toEqual(isOver ? ["ada"] : []);
+});
+
+test("changes that come while a stream is checked lead to one more check", async () => {
+  const waiting: (() => void)[] = [];
+  begin("ada", () => new Promise((resolve) => waiting.push(() => resolve(of["ada"] as Principal))));
+  for (let n = 0; n < 5; n += 1) streams.check({ tenantId: 1, userId: 7 });
+  for (const answer of waiting.splice(0)) answer();
+  await settled();
+  for (const answer of waiting.splice(0)) answer();
+  await settled();
+  expect([asked, ended]).toEqual([["ada", "ada"], []]);
 });
 
 test("one user has so many streams, whatever others have; one that is over makes room", () => {
-  const streams = new OpenStreams();
-  const ada = user("ada", { userId: 7 });
-  const leave = Array.from({ length: streamsOfUser }, () => streams.begin(ada, answer().res));
-  const tooMany = expect.objectContaining({ code: "tooManyRequests" });
-  expect(() => streams.begin(ada, answer().res)).toThrow(tooMany);
-  expect(() => streams.begin(ada, answer().res)).toThrow(HarrierError);
-  const others = [streams.begin(user("bob"), answer().res), streams.begin(user("ada", { issuer: "https://id.example" }), answer().res)];
+  const same = async () => of["ada"] as Principal;
+  const leave = Array.from({ length: streamsOfUser }, () => begin("ada", same));
+  expect(() => begin("ada", same)).toThrow(expect.objectContaining({ code: "tooManyRequests" }));
+  const others = [begin("bob", same), begin("external", same)];
   leave.pop()?.();
-  leave.push(streams.begin(ada, answer().res));
+  leave.push(begin("ada", same));
   expect(streams.isEmpty()).toBe(false);
   for (const one of [...leave, ...others]) one();
   expect(streams.isEmpty()).toBe(true);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { isDeepStrictEqual } from "node:util";
 import { HarrierError } from "@harrier/errors";
 import type { Principal } from "@harrier/rpc";
 
@@ -7,27 +8,35 @@ export const streamsOfUser = 16;
 
 const tooMany = new HarrierError("tooManyRequests", undefined, { headers: { "retry-after": "5" } });
 
-/** Whose streams end; `userId` 0 means every user of the tenant. */
+/** Whose streams are checked; `userId` 0 means every user of the tenant. */
 interface Changed {
   readonly tenantId: number;
   readonly userId: number;
 }
 
+interface Stream {
+  readonly principal: Principal;
+  readonly signIn: () => Promise<Principal>;
+  /** It is being checked; `stale` if something has changed since that began. */
+  checking: boolean;
+  stale: boolean;
+}
+
 /**
- * The streams of events that are open at this gateway. What a user may see is decided when a stream begins, so it ends when the user has changed, or
- * one of its sessions has ended: its client opens another one, and signs in for that.
+ * The streams of events that are open at this gateway. What a user may see is decided when a stream begins. So it ends when its credential holds no more,
+ * or for something else, after a change of the user: its client opens another one, and signs in for that.
  */
 export class OpenStreams {
-  readonly #open = new Map<ServerResponse, Principal>();
+  readonly #open = new Map<ServerResponse, Stream>();
   readonly #ofUser = new Map<string, number>();
 
-  /** Counts a stream and returns what ends the counting; throws tooManyRequests if its user has too many. */
-  begin(principal: Principal, res: ServerResponse): () => void {
+  /** Counts a stream and returns what ends the counting; throws tooManyRequests if its user has too many. `signIn` signs in once more. */
+  begin(principal: Principal, res: ServerResponse, signIn: () => Promise<Principal>): () => void {
     const user = `${principal.tenantId} ${principal.issuer ?? ""} ${principal.subject}`;
     const own = this.#ofUser.get(user) ?? 0;
     if (own >= streamsOfUser) throw tooMany;
     this.#ofUser.set(user, own + 1);
-    this.#open.set(res, principal);
+    this.#open.set(res, { principal, signIn, checking: false, stale: false });
     return () => {
       this.#open.delete(res);
       const left = (this.#ofUser.get(user) ?? 1) - 1;
@@ -40,16 +49,33 @@ export class OpenStreams {
     return this.#open.size === 0;
   }
 
-  /** Ends the streams of a user who has changed, and those of which only an issuer knows the user. */
-  end({ tenantId, userId }: Changed): void {
-    for (const [res, principal] of this.#open) {
+  /** Checks the streams of a user who has changed, and those of which only an issuer knows the user. */
+  check({ tenantId, userId }: Changed): void {
+    for (const [res, stream] of this.#open) {
+      const { principal } = stream;
       const isOf = userId === 0 || principal.userId === undefined || principal.userId === userId;
-      if (principal.tenantId === tenantId && isOf) res.destroy();
+      if (principal.tenantId === tenantId && isOf) void this.#check(res, stream);
     }
   }
 
-  /** Ends all of them: nobody knows what has changed meanwhile. */
-  endAll(): void {
-    for (const res of this.#open.keys()) res.destroy();
+  /** Checks all of them: nobody knows what has changed meanwhile. */
+  checkAll(): void {
+    for (const [res, stream] of this.#open) void this.#check(res, stream);
+  }
+
+  async #check(res: ServerResponse, stream: Stream): Promise<void> {
+    stream.stale = true;
+    if (stream.checking) return;
+    stream.checking = true;
+    while (stream.stale) {
+      stream.stale = false;
+      // Whoever cannot be asked for is signed in no more: the client tries again, and is told why.
+      const now = await stream.signIn().catch(() => undefined);
+      if (!isDeepStrictEqual(now, stream.principal)) {
+        res.destroy();
+        return;
+      }
+    }
+    stream.checking = false;
   }
 }
