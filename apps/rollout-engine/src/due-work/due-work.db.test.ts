@@ -45,9 +45,9 @@ test("an engine that polls once a minute is woken for what is due and for each r
   expect(await look()).toMatchObject({ rests: false, soon: true });
   const again = createJob(jobs["due-work"], { dueWork }, { log: {}, everyMs: 50 });
   void again.start();
-  await fixture.controller.report(id, g1, 6, "finished");
+  await fixture.controller.reportAll(id, g1, 6, "finished");
   await fixture.areStatuses(id, "finished", "running");
-  await fixture.controller.report(id, g2, 6, "finished");
+  await fixture.controller.reportAll(id, g2, 6, "finished");
   await fixture.isStatus(id, "finished");
   // An engine that was stopped earlier might leave what the last report has made due.
   const nothing = { progress: false, fleet: false, rollouts: false, running: false, expected: false };

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { HarrierError } from "@harrier/errors";
 import type { TestDatabase } from "@harrier/testkit";
 import type { Actions } from "../engine/perform.ts";
@@ -14,6 +15,8 @@ export interface ControllerDouble {
   beforeCall: (command: string, tenantId: number) => void | Promise<void>;
   /** Ends the first `n` running actions of a group. */
   report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
+  /** The same, once all of these actions run: a group does so before all its actions do. */
+  reportAll(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
   /** Lets something happen to the first `n` actions of a group that may have it, as the watches of a safety policy do. */
   watch(rolloutId: number, groupId: number, n: number, what: Watched): Promise<void>;
   /** Deletes the targets of the first `n` running actions of a group. */
@@ -34,6 +37,8 @@ export type Watched = keyof typeof watchedSteps;
 
 const outcomes = { finished: { status: 0, bucket: 2 }, error: { status: 1, bucket: 3 }, cancelled: { status: 4, bucket: 4 } };
 const tenantId = 1;
+/** An action of a group that runs begins within this time. */
+const startLimitMs = 10_000;
 type Call = Parameters<Actions["openFence"]>[1];
 
 export function controllerDouble(database: TestDatabase, chunk = 2_000): ControllerDouble {
@@ -41,6 +46,11 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
   const fences = new Map<string, number>();
   const calls: string[] = [];
 
+  const end = async (rolloutId: number, groupId: number, n: number, outcome: keyof typeof outcomes): Promise<number> => {
+    const { status, bucket } = outcomes[outcome];
+    const { rows } = await pool.query<{ n: number }>(endActions, [tenantId, rolloutId, groupId, n, status, bucket]);
+    return rows[0]?.n ?? 0;
+  };
   const fenceOf = ({ principal }: Call, rolloutId: unknown) => `${principal.tenantId}/${rolloutId}`;
   async function begin(command: string, fence: string, epoch: number): Promise<void> {
     calls.push(command);
@@ -96,8 +106,15 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
       },
     },
     async report(rolloutId, groupId, n, outcome) {
-      const { status, bucket } = outcomes[outcome];
-      await pool.query(endActions, [tenantId, rolloutId, groupId, n, status, bucket]);
+      await end(rolloutId, groupId, n, outcome);
+    },
+    async reportAll(rolloutId, groupId, n, outcome) {
+      const until = Date.now() + startLimitMs;
+      for (let left = n; left > 0; ) {
+        left -= await end(rolloutId, groupId, left, outcome);
+        if (left > 0 && Date.now() > until) throw new Error(`${left} of the ${n} actions that are to end do not run`);
+        if (left > 0) await setTimeout(20);
+      }
     },
     async watch(rolloutId, groupId, n, what) {
       const { from, was, status, tally } = watchedSteps[what];
@@ -159,7 +176,8 @@ const endActions = `
      where a.tenant_id = $1 and a.id = r.id returning 1
   )
   insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-  select $1, $2, $3, 1, $6, count(*) from ended having count(*) > 0`;
+  select $1, $2, $3, 1, $6, count(*) from ended having count(*) > 0
+  returning n::int`;
 
 const deleteTargets = `
   with gone as (
