@@ -20,7 +20,7 @@ describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
     async (size) => {
       const bytes = randomBytes(size);
       for (const piece of [1_000, 65_536, blockBytes, 3 * blockBytes]) {
-        using hashes = new FileHashes(start, threads);
+        using hashes = new FileHashes(start, { threads });
         await feed(hashes, bytes, piece);
         expect(await hashes.digest()).toEqual(hashesOf(bytes));
       }
@@ -30,7 +30,7 @@ describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
   it("of many files at the same time are each its own, also beside files that are given up in the middle", async () => {
     const one = async (n: number): Promise<void> => {
       const bytes = randomBytes(300_000 + n * 60_000);
-      using hashes = new FileHashes(start, threads);
+      using hashes = new FileHashes(start, { threads });
       if (n % 3 === 0) {
         void hashes.update(bytes)?.catch(() => undefined);
         return;
@@ -50,16 +50,16 @@ it("states that are saved behind any number of bytes are gone on with", async ()
     [10, 3 * blockBytes],
     [3 * blockBytes, bytes.length],
   ] as const) {
-    using hashes = new FileHashes(states, threads);
+    using hashes = new FileHashes(states, { threads });
     await feed(hashes, bytes.subarray(from, to), 60_000);
     states = await hashes.save();
   }
-  using hashes = new FileHashes(states, threads);
+  using hashes = new FileHashes(states, { threads });
   expect(await hashes.digest()).toEqual(hashesOf(bytes));
 });
 
 it("a sender that is faster than the hashes waits: no more than its blocks is held", async () => {
-  using hashes = new FileHashes("unsaved", threads);
+  using hashes = new FileHashes("unsaved", { threads });
   const bytes = randomBytes(blockBytes);
   expect(hashes.update(bytes)).toBeUndefined();
   const taken = Array.from({ length: 2 * blocksOfFile }, () => hashes.update(bytes));
@@ -73,20 +73,20 @@ it("a sender that is faster than the hashes waits: no more than its blocks is he
 it("a file fails when a thread ends in its middle, and the next one has a new thread", async () => {
   const own = new HashThreads();
   const bytes = randomBytes((blocksOfFile + 2) * blockBytes);
-  using hashes = new FileHashes("unsaved", own);
+  using hashes = new FileHashes("unsaved", { threads: own });
   await feed(hashes, bytes, blockBytes);
   await own.end();
   const error = expect.objectContaining({ code: "artifactUploadFailed" });
   await expect(feed(hashes, bytes, blockBytes).then(() => hashes.digest())).rejects.toEqual(error);
   await expect(hashes.digest()).rejects.toEqual(error);
-  using next = new FileHashes("unsaved", own);
+  using next = new FileHashes("unsaved", { threads: own });
   await feed(next, bytes, blockBytes);
   expect(await next.digest()).toEqual(hashesOf(bytes));
   await own.end();
 });
 
 it("states that other code wrote fail the file", async () => {
-  using hashes = new FileHashes([new Uint8Array(116), null, null], threads);
+  using hashes = new FileHashes([new Uint8Array(116), null, null], { threads });
   await expect(feed(hashes, randomBytes(2 * blockBytes), blockBytes).then(() => hashes.save())).rejects.toMatchObject({
     code: "artifactUploadFailed",
   });

@@ -5,7 +5,7 @@ import { algorithms, type Hasher, openHasher } from "./hashers.ts";
 /** Bytes go to the threads in blocks of so many: one is filled while the others are hashed. A file that is smaller than one is hashed at once. */
 export const blockBytes = 256 * 1_024;
 /** A file has so many blocks. Two would do, but then whoever fills and the two threads wait for each other at each block. */
-export const blocksOfFile = 4;
+export const blocksOfFile = 4 as const;
 /** The memory of blocks is used again; that of only so many files is kept. */
 const keptBlocks = 8;
 
@@ -20,19 +20,28 @@ export type Starts = "unsaved" | readonly (Uint8Array | null)[];
 export class FileHashes implements Disposable {
   readonly #starts: Starts;
   readonly #threads: HashThreads;
-  readonly #blocks = unusedBlocks.pop() ?? new SharedArrayBuffer(blocksOfFile * blockBytes);
-  readonly #memory = new Uint8Array(this.#blocks);
+  readonly #blocks: SharedArrayBuffer;
+  readonly #memory: Uint8Array;
+  readonly #count: number;
   #file: ThreadFile | undefined;
   /** Which block is being filled, and how many bytes it has. */
   #block = 0;
   #filled = 0;
   /** The last hashing of each block. */
-  readonly #hashed = Array.from({ length: blocksOfFile }, () => Promise.resolve());
+  readonly #hashed: Promise<void>[];
   #disposed = false;
 
-  constructor(starts: Starts, threads: HashThreads = hashThreads) {
+  /** `blocks`: a file that waits for other things than its hashes needs but two. */
+  constructor(
+    starts: Starts,
+    { threads = hashThreads, blocks = blocksOfFile }: { threads?: HashThreads; blocks?: 2 | typeof blocksOfFile } = {},
+  ) {
     this.#starts = starts;
     this.#threads = threads;
+    this.#count = blocks;
+    this.#blocks = (blocks === blocksOfFile ? unusedBlocks.pop() : undefined) ?? new SharedArrayBuffer(blocks * blockBytes);
+    this.#memory = new Uint8Array(this.#blocks);
+    this.#hashed = Array.from({ length: blocks }, () => Promise.resolve());
   }
 
   /**
@@ -69,7 +78,9 @@ export class FileHashes implements Disposable {
     this.#disposed = true;
     this.#file?.release();
     // a thread that still reads the memory must not see that of another file
-    const reuse = () => void (unusedBlocks.length < keptBlocks && unusedBlocks.push(this.#blocks));
+    const reuse = () => {
+      if (this.#count === blocksOfFile && unusedBlocks.length < keptBlocks) unusedBlocks.push(this.#blocks);
+    };
     Promise.all(this.#hashed).then(reuse, () => undefined);
   }
 
@@ -98,7 +109,7 @@ export class FileHashes implements Disposable {
     const hashed = this.#file.update(this.#begin, this.#begin + this.#filled);
     hashed.catch(() => undefined); // whoever waits for the block hears of it
     this.#hashed[this.#block] = hashed;
-    this.#block = (this.#block + 1) % blocksOfFile;
+    this.#block = (this.#block + 1) % this.#count;
     this.#filled = 0;
     return this.#hashed[this.#block] as Promise<void>;
   }

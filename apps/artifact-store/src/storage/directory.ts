@@ -23,6 +23,7 @@ export function createDirectoryStorage(root: string, reserve: Reserve = noReserv
     return path;
   };
   return {
+    inBlocks: false,
     async prepare() {
       await mkdir(join(root, stagingPrefix), { recursive: true, mode: 0o700 });
     },

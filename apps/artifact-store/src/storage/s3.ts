@@ -60,6 +60,7 @@ export function createS3Storage(settings: S3Settings): Storage {
     }
   };
   return {
+    inBlocks: true,
     ...(settings.publicEndpoint === undefined ? {} : { link: linksOf(client, settings, settings.publicEndpoint) }),
     async prepare() {
       await retrying(() => createBucket(client, bucket));

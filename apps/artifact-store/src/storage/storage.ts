@@ -75,6 +75,8 @@ export interface LinkWanted {
  * If the store is on another machine, each method rejects with `unavailable` while that machine does not answer.
  */
 export interface Storage {
+  /** It takes a file in blocks of `partSize` that are in memory as a whole, so that many uploads wait for places: a bucket does. */
+  readonly inBlocks: boolean;
   /** Creates the directory or the bucket if it is missing. */
   prepare(): Promise<void>;
   /** Rejects with `storageFull` if it is known that there is no room for uploads. It is called before the first byte of an upload is read. */

@@ -2,7 +2,7 @@ import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
-import { blockBytes, FileHashes } from "../hashing/file-hashes.ts";
+import { blockBytes, blocksOfFile, FileHashes } from "../hashing/file-hashes.ts";
 
 /** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
 export interface Room {
@@ -19,12 +19,16 @@ export interface Measure extends Disposable {
   result(): Promise<BlobHashes>;
 }
 
-/** Creates a stream that computes the size and all three hashes of what passes through it. */
-export function createMeasure(room: Room): Measure {
-  const hashes = new FileHashes("unsaved");
+/**
+ * Creates a stream that computes the size and all three hashes of what passes through it. `sparing`: it holds little, because it waits for places that
+ * many uploads share.
+ */
+export function createMeasure(room: Room, sparing = false): Measure {
+  const hashes = new FileHashes("unsaved", { blocks: sparing ? 2 : blocksOfFile });
   let size = 0;
   const stream = new Transform({
-    highWaterMark: blockBytes, // the client's bytes go on coming while a block waits for its hashes or for the disk
+    // otherwise the client's bytes go on coming while a block waits for its hashes or for the disk
+    ...(sparing ? {} : { highWaterMark: blockBytes }),
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       if (size > room.maxBytes) {

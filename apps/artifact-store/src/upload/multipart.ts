@@ -12,9 +12,6 @@ export interface Multipart<T> {
 /** The contract knows four fields, so a form beyond these limits is not an upload. */
 const limits = { fields: 32, fieldSize: 4096, parts: 64, headerPairs: 64 };
 
-/** What comes while the file waits for its hashes or for the disk; with the 64 KiB of a stream the sender would stop each time. */
-const room = { highWaterMark: 256 * 1_024, fileHwm: 256 * 1_024 };
-
 /**
  * Reads a multipart body as it arrives. The part `file` goes to `store`; other file parts are ignored. It rejects with the first error, and only
  * after `store` has ended, so that nothing is written afterwards. The request stays open, because the error still has to be answered on it.
@@ -61,7 +58,7 @@ export async function readMultipart<T>(req: IncomingMessage, store: (file: Reada
 function createParser(req: IncomingMessage): busboy.Busboy {
   try {
     // browsers and curl send names in UTF-8, but busboy's default is Latin-1
-    return busboy({ headers: req.headers, limits, defParamCharset: "utf8", ...room });
+    return busboy({ headers: req.headers, limits, defParamCharset: "utf8" });
   } catch (error) {
     throw asMultipartError(error);
   }

@@ -22,7 +22,7 @@ export interface Staged {
 
 /** Writes the bytes to the staging area and measures them meanwhile. `dropUpload` removes what a failure leaves there. */
 export async function stageFile(deps: BlobDeps, upload: Lease, source: Staged): Promise<BlobHashes> {
-  using measure = createMeasure(source.room);
+  using measure = createMeasure(source.room, deps.storage.inBlocks);
   const key = stagingKey(upload.tenantId, upload.id);
   const [measured, stored] = await Promise.allSettled([
     pipeline(source.file, measure.stream),
