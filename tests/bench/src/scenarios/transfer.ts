@@ -11,8 +11,6 @@ const mebi = 2 ** 20;
 const rounds = 3;
 /** A transfer through the gateway reaches this share of the rate of a plain copy. */
 const share = 0.6;
-/** An upload in parts reaches less: its hashes must be saved behind each part, and those that can be cost two and a half times the CPU (ADR 44). */
-const shareInParts = 0.25;
 /** So many files of one MiB are fetched, so many at a time; they reach this share of the rate of a plain copy of the same files, as many at a time. */
 const small = { downloads: 2_000, atATime: 8, share: 0.6 };
 /** The gateway and artifact-store stay below this, however large the file is. */
@@ -71,7 +69,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
       for (const [name, rate] of Object.entries({ plainUp, up, parts, plainDown, down })) rates[name as keyof typeof rates].push(rate);
     }
     costs.addTo(bench);
-    const add = (figure: string, found: readonly number[], limit: readonly number[], least = share): void => {
+    const add = (figure: string, found: readonly number[], limit: readonly number[]): void => {
       const [value, most] = [median(found), median(limit)];
       report.add({ scenario, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
       report.add({
@@ -79,12 +77,12 @@ export async function benchTransfer(bench: Bench): Promise<void> {
         figure: "  as a share of it",
         value: value / most,
         unit: "",
-        limit: `budget ${least}`,
-        ok: value / most >= least,
+        limit: `budget ${share}`,
+        ok: value / most >= share,
       });
     };
     add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
-    add("upload in parts", rates.parts, rates.plainUp, shareInParts);
+    add("upload in parts", rates.parts, rates.plainUp);
     add("download", rates.down, rates.plainDown);
     await addSmallFiles(bench, bare.url);
     for (const { name, pids } of bench.groups().filter((group) => isOnTheWay(group.name))) {
