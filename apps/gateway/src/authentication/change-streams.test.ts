@@ -88,13 +88,15 @@ async function following({ ttlSeconds = 600 } = {}) {
   /** Begins a stream of events of a user; answers whether it has been ended. */
   const begin = (userId: number) => {
     let ended = false;
-    const signedOut = () => Promise.reject(new Error("signed out"));
+    const principal: Principal = { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: `user ${userId}`, userId, permissions: [] };
+    let asked = 0;
+    // It is signed in when it begins, and signed out afterwards.
+    const signIn = async () => {
+      if (asked++ > 0) throw new Error("signed out");
+      return principal;
+    };
     const res = { destroy: () => leave() } as unknown as ServerResponse;
-    const over = events.begin(
-      { tenantId: 1, tenant: "DEFAULT", kind: "user", subject: `user ${userId}`, userId, permissions: [] },
-      res,
-      signedOut,
-    );
+    const over = events.begin(principal, res, signIn);
     const leave = () => {
       ended = true;
       over();

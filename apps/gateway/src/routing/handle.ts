@@ -52,7 +52,7 @@ export interface HandleDeps {
   rates: Pick<RateLimits, "admitsAddress" | "admitsDevice" | "admitsUser" | "admitsBytes">;
   /** Counts the requests of the management interface that each tenant has under way. */
   inFlight: Pick<InFlight, "enter">;
-  /** Keeps the streams of events, which end when their user has changed. */
+  /** Counts the streams of events, and ends those whose user is signed out or may see something else. */
   streams: Pick<OpenStreams, "begin">;
   /** Counts the downloads that each device has under way. */
   downloads: Pick<InFlight, "enter">;

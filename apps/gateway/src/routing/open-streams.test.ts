@@ -28,12 +28,19 @@ beforeEach(() => {
   [asked, ended] = [[], []];
 });
 
-function begin(name: string, signIn: () => Promise<Principal>): () => void {
+/** Begins a stream that is signed in as before once, and then by `signIn`. */
+async function begin(name: string, signIn: () => Promise<Principal>): Promise<() => void> {
   const res = { destroy: () => void ended.push(name) } as unknown as ServerResponse;
-  return streams.begin(of[name] ?? user(name), res, () => {
+  const principal = of[name] ?? user(name);
+  let begun = false;
+  const leave = streams.begin(principal, res, async () => {
+    if (!begun) return structuredClone(principal);
     asked.push(name);
-    return signIn();
+    return await signIn();
   });
+  await settled();
+  begun = true;
+  return leave;
 }
 const settled = () => new Promise(setImmediate);
 const unauthenticated = () => Promise.reject(new HarrierError("unauthenticated"));
@@ -44,7 +51,7 @@ test.each<[string, { tenantId: number; userId: number } | undefined, string[]]>(
   ["of a user of another tenant those of that one", { tenantId: 2, userId: 7 }, ["other"]],
   ["that was not heard of all", undefined, ["ada", "bob", "external", "other"]],
 ])("behind a change %s are checked, and of whom only an issuer knows", async (_what, change, expected) => {
-  for (const name of Object.keys(of)) begin(name, unauthenticated);
+  for (const name of Object.keys(of)) await begin(name, unauthenticated);
   if (change === undefined) streams.checkAll();
   else streams.check(change);
   await settled();
@@ -59,7 +66,7 @@ test.each<[string, () => Promise<Principal>, boolean]>([
   ["nothing, signed out", unauthenticated, true],
   ["something unknown", () => Promise.reject(new HarrierError("unavailable")), true],
 ])("a stream of a user who may see %s now has ended: %s", async (_what, signIn, isOver) => {
-  begin("ada", signIn);
+  await begin("ada", signIn);
   streams.check({ tenantId: 1, userId: 7 });
   await settled();
   expect(ended).toEqual(isOver ? ["ada"] : []);
@@ -67,7 +74,7 @@ test.each<[string, () => Promise<Principal>, boolean]>([
 
 test("changes that come while a stream is checked lead to one more check", async () => {
   const waiting: (() => void)[] = [];
-  begin("ada", () => new Promise((resolve) => waiting.push(() => resolve(of["ada"] as Principal))));
+  await begin("ada", () => new Promise((resolve) => waiting.push(() => resolve(of["ada"] as Principal))));
   for (let n = 0; n < 5; n += 1) streams.check({ tenantId: 1, userId: 7 });
   for (const answer of waiting.splice(0)) answer();
   await settled();
@@ -76,13 +83,19 @@ test("changes that come while a stream is checked lead to one more check", async
   expect([asked, ended]).toEqual([["ada", "ada"], []]);
 });
 
-test("one user has so many streams, whatever others have; one that is over makes room", () => {
+test("a change that was heard while the user was signed in ends the stream that begins", async () => {
+  streams.begin(of["ada"] as Principal, { destroy: () => void ended.push("ada") } as unknown as ServerResponse, unauthenticated);
+  await settled();
+  expect(ended).toEqual(["ada"]);
+});
+
+test("one user has so many streams, whatever others have; one that is over makes room", async () => {
   const same = async () => of["ada"] as Principal;
-  const leave = Array.from({ length: streamsOfUser }, () => begin("ada", same));
-  expect(() => begin("ada", same)).toThrow(expect.objectContaining({ code: "tooManyRequests" }));
-  const others = [begin("bob", same), begin("external", same)];
+  const leave = await Promise.all(Array.from({ length: streamsOfUser }, () => begin("ada", same)));
+  await expect(begin("ada", same)).rejects.toMatchObject({ code: "tooManyRequests" });
+  const others = [await begin("bob", same), await begin("external", same)];
   leave.pop()?.();
-  leave.push(begin("ada", same));
+  leave.push(await begin("ada", same));
   expect(streams.isEmpty()).toBe(false);
   for (const one of [...leave, ...others]) one();
   expect(streams.isEmpty()).toBe(true);

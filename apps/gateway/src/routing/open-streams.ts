@@ -36,7 +36,10 @@ export class OpenStreams {
     const own = this.#ofUser.get(user) ?? 0;
     if (own >= streamsOfUser) throw tooMany;
     this.#ofUser.set(user, own + 1);
-    this.#open.set(res, { principal, signIn, checking: false, stale: false });
+    const stream = { principal, signIn, checking: false, stale: false };
+    this.#open.set(res, stream);
+    // A change may have been heard while the user was still being signed in; where none was, the answer is known and costs no call.
+    void this.#check(res, stream);
     return () => {
       this.#open.delete(res);
       const left = (this.#ofUser.get(user) ?? 1) - 1;
