@@ -37,12 +37,11 @@ import { docsRouter } from "./docs/docs.ts";
 import { healthRouter } from "./health/health.ts";
 import { type JobName, jobs as jobList } from "./jobs.ts";
 import { bodiesTogether, openBodiesTogether } from "./limits/body-shares.ts";
+import { connectionLimits, rateLimits, signInFailures } from "./limits/from-config.ts";
 import { InFlight } from "./limits/in-flight.ts";
-import { RateLimits } from "./limits/rate-limits.ts";
-import { SignInFailures } from "./limits/sign-in-failures.ts";
 import { SignInLimiter } from "./limits/sign-in-limiter.ts";
 import { ClientCertificates } from "./listen/client-certificates.ts";
-import { ConnectionLimits } from "./listen/connection-limits.ts";
+import type { ConnectionLimits } from "./listen/connection-limits.ts";
 import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
@@ -194,44 +193,6 @@ export async function start(config: GatewayConfig, log: Log): Promise<readonly S
   const internal = await startMetrics({ config, keys, log, metrics });
   following.follow = await startTls({ app, config, files, certificates, log, connections, drain });
   return [attention, streams, () => deviceIdentity.close(), () => identity.close(), jobs.group(), upstreams, ...internal, drain];
-}
-
-function connectionLimits(config: GatewayConfig, log: Log): ConnectionLimits {
-  const free = [new AddressList(config.HARRIER_RATE_EXEMPT), new AddressList(config.HARRIER_TRUSTED_PROXIES)];
-  return new ConnectionLimits({
-    total: config.HARRIER_CONNECTIONS_TOTAL,
-    address: config.HARRIER_CONNECTIONS_ADDRESS,
-    isFree: (address) => free.some((list) => list.includes(address)),
-    onRefused: (refused) => log.warn({ refused }, "connections beyond HARRIER_CONNECTIONS_… were closed"),
-    now: Date.now,
-  });
-}
-
-function rateLimits(config: GatewayConfig): RateLimits {
-  const of = (whose: "ADDRESS" | "DEVICE" | "TENANT") => ({
-    reads: config[`HARRIER_RATE_${whose}_READS`],
-    writes: config[`HARRIER_RATE_${whose}_WRITES`],
-    downloads: config[`HARRIER_RATE_${whose}_DOWNLOADS`],
-  });
-  return new RateLimits({
-    address: of("ADDRESS"),
-    device: of("DEVICE"),
-    tenant: of("TENANT"),
-    user: { reads: config.HARRIER_RATE_USER_READS, writes: config.HARRIER_RATE_USER_WRITES },
-    users: { reads: config.HARRIER_RATE_USERS_READS, writes: config.HARRIER_RATE_USERS_WRITES },
-    bytes: { device: config.HARRIER_RATE_DEVICE_BYTES, tenant: config.HARRIER_RATE_TENANT_BYTES },
-    exempt: new AddressList(config.HARRIER_RATE_EXEMPT),
-  });
-}
-
-function signInFailures(config: GatewayConfig): SignInFailures {
-  const limits = {
-    account: config.HARRIER_SIGN_IN_FAILURES_ACCOUNT,
-    user: config.HARRIER_SIGN_IN_FAILURES_USER,
-    address: config.HARRIER_SIGN_IN_FAILURES_ADDRESS,
-    deviceAddress: config.HARRIER_SIGN_IN_FAILURES_ADDRESS_DEVICES,
-  };
-  return new SignInFailures({ limits, exempt: new AddressList(config.HARRIER_RATE_EXEMPT), now: Date.now });
 }
 
 /** Checks that with mutual TLS all addresses are https, and without it none is: a mixture would only show as services that are never ready. */
