@@ -20,9 +20,11 @@ describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
     async (size) => {
       const bytes = randomBytes(size);
       for (const piece of [1_000, 65_536, blockBytes, 3 * blockBytes]) {
-        using hashes = new FileHashes(start, { threads });
-        await feed(hashes, bytes, piece);
-        expect(await hashes.digest()).toEqual(hashesOf(bytes));
+        for (const blocks of [2, blocksOfFile] as const) {
+          using hashes = new FileHashes(start, { threads, blocks });
+          await feed(hashes, bytes, piece);
+          expect(await hashes.digest()).toEqual(hashesOf(bytes));
+        }
       }
     },
   );
@@ -58,17 +60,20 @@ it("states that are saved behind any number of bytes are gone on with", async ()
   expect(await hashes.digest()).toEqual(hashesOf(bytes));
 });
 
-it("a sender that is faster than the hashes waits: no more than its blocks is held", async () => {
-  using hashes = new FileHashes("unsaved", { threads });
-  const bytes = randomBytes(blockBytes);
-  expect(hashes.update(bytes)).toBeUndefined();
-  const taken = Array.from({ length: 2 * blocksOfFile }, () => hashes.update(bytes));
-  let free = 0;
-  for (const one of taken) void one?.then(() => free++);
-  // the threads have had no turn yet, so that only the blocks that are there could be filled
-  await Promise.resolve();
-  expect(free).toBeLessThan(blocksOfFile);
-});
+it.each([2, blocksOfFile] as const)(
+  "a sender that is faster than the hashes waits: no more than its %i blocks are held",
+  async (blocks) => {
+    using hashes = new FileHashes("unsaved", { threads, blocks });
+    const bytes = randomBytes(blockBytes);
+    expect(hashes.update(bytes)).toBeUndefined();
+    const taken = Array.from({ length: 2 * blocksOfFile }, () => hashes.update(bytes));
+    let free = 0;
+    for (const one of taken) void one?.then(() => free++);
+    // the threads have had no turn yet, so that only the blocks that are there could be filled
+    await Promise.resolve();
+    expect(free).toBeLessThan(blocks);
+  },
+);
 
 it("a file fails when a thread ends in its middle, and the next one has a new thread", async () => {
   const own = new HashThreads();
