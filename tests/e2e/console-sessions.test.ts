@@ -2,6 +2,7 @@ import type { Stack } from "@harrier/stack";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callsServed } from "./support/metrics.ts";
+import { cookieOf, type Headers, json, own, pageSessions } from "./support/page-sessions.ts";
 import { adminOf, basicOf, gatewayUrls, replicasOf } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
@@ -22,29 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-type Headers = Readonly<Record<string, string>>;
-const json = { "content-type": "application/json" };
 const [first, second] = [() => gateways[0] as string, () => gateways[1] as string];
-const post = (body: unknown, headers: Headers = {}, gateway = first()) =>
-  fetch(`${gateway}/console/session`, { method: "POST", headers: { ...json, ...headers }, body: JSON.stringify(body) });
-
-/** Signs in as a page does; returns what the browser would send from then on. */
-async function signIn(username: string, headers: Headers = {}, gateway = first()): Promise<string> {
-  const answer = await post({ username, password, kind: "browser" }, { "sec-fetch-site": "same-origin", ...headers }, gateway);
-  expect(answer.status).toBe(204);
-  expect(await answer.text()).toBe("");
-  return cookieOf(answer);
-}
-const cookieOf = (answer: Response): string => /^[^;]+/.exec(answer.headers.getSetCookie()[0] ?? "")?.[0] ?? "";
-async function token(username: string): Promise<string> {
-  const answer = await post({ username, password, kind: "cli" });
-  expect(answer.status).toBe(200);
-  return ((await answer.json()) as { token: string }).token;
-}
-const own = { "x-harrier-console": "1", "sec-fetch-site": "same-origin" };
-const session = (headers: Headers, gateway = first(), method = "GET") => fetch(`${gateway}/console/session`, { method, headers });
-const api = (headers: Headers, gateway = first(), path = "userinfo", init: RequestInit = {}) =>
-  fetch(`${gateway}/api/mgmt/v1/${path}`, { ...init, headers });
+const { post, signIn, token, session, api } = pageSessions(first, password);
 const createTarget = (controllerId: string, headers: Headers) =>
   api({ ...json, ...headers }, first(), "targets", { method: "POST", body: JSON.stringify([{ controllerId }]) });
 const statusOf = async (answer: Promise<Response>) => (await answer).status;

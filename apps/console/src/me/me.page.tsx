@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { me } from "../api/session.ts";
 import device from "../device/device.module.css";
+import { passwordLeast } from "../settings/new-password.tsx";
 import { sessions, me as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { useRun } from "../ui/confirm.tsx";
@@ -69,8 +70,6 @@ function Permissions({ held, scopes }: { held: readonly string[]; scopes: Readon
   );
 }
 
-const minLength = 12;
-
 function Password({ userId }: { userId: number }) {
   const [first, setFirst] = useState("");
   const [second, setSecond] = useState("");
@@ -81,7 +80,7 @@ function Password({ userId }: { userId: number }) {
     toast(t.changed);
   };
   const { busy, error, start } = useRun(run, () => undefined);
-  const why = first.length < minLength ? t.tooShort : first === second ? undefined : t.differ;
+  const why = first.length < passwordLeast ? t.tooShort : first === second ? undefined : t.differ;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (why === undefined && !busy) start();

@@ -11,10 +11,8 @@ import { FormDialog } from "../ui/confirm.tsx";
 import { Choice, Field, Segments } from "../ui/field.tsx";
 import { limits } from "../ui/limits.ts";
 import { toastFailure } from "../ui/toast.tsx";
+import { NewPassword, passwordLeast } from "./new-password.tsx";
 import { grantsOfRole, permissionsOf, presets } from "./presets.state.ts";
-
-/** A password has at least so many characters. */
-export const minLength = 12;
 
 /** What a new user can be allowed at once: nothing, a preset, or what a role allows. */
 function useOffers() {
@@ -46,7 +44,7 @@ export function NewUser({ close, made }: { close: () => void; made: (user: UserV
   const [password, setPassword] = useState("");
   const [may, setMay] = useState("");
   const { options, granted } = useOffers();
-  const short = kind === "password" && password.length < minLength;
+  const short = kind === "password" && password.length < passwordLeast;
   const run = async () => {
     const { names, after } = granted(may);
     const body = [{ name: name.trim(), permissions: [...names], ...(kind === "password" && { password }) }];
@@ -68,17 +66,7 @@ export function NewUser({ close, made }: { close: () => void; made: (user: UserV
           { value: "external", label: t.external },
         ]}
       />
-      {kind === "password" && (
-        <Field
-          label={t.password}
-          hint={t.passwordHint}
-          type="password"
-          autoComplete="new-password"
-          value={password}
-          onChange={setPassword}
-          maxLength={limits.password}
-        />
-      )}
+      {kind === "password" && <NewPassword label={t.password} value={password} onChange={setPassword} />}
       <Choice label={t.may} value={may} onChange={setMay} options={options} hint={t.mayHint} />
     </FormDialog>
   );

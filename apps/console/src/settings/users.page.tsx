@@ -13,14 +13,14 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { limits } from "../ui/limits.ts";
 import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { MatrixDialog } from "./matrix.tsx";
-import { minLength, NewUser } from "./new-user.tsx";
+import { NewPassword, passwordLeast } from "./new-password.tsx";
+import { NewUser } from "./new-user.tsx";
 
 const route = getRouteApi("/in/settings/{-$part}");
 
@@ -130,20 +130,11 @@ function PermissionsOf({ id, name, systemManaged, close }: Open["user"] & { clos
 function Password({ id, name, close }: Open["user"] & { close: () => void }) {
   const [password, setPassword] = useState("");
   const lacking = useLacking(r.users.changePassword);
-  const why = lacking ?? (password.length < minLength ? t.passwordShort : undefined);
+  const why = lacking ?? (password.length < passwordLeast ? t.passwordShort : undefined);
   const run = () => change(r.users.changePassword, { params: { userId: id }, body: { newPassword: password } });
   return (
     <FormDialog open close={close} title={`${t.newPassword}: ${name}`} text={t.passwordText} button={t.setPassword} why={why} run={run}>
-      <Field
-        label={t.newPassword}
-        hint={t.passwordHint}
-        type="password"
-        autoComplete="new-password"
-        value={password}
-        onChange={setPassword}
-        maxLength={limits.password}
-        autoFocus
-      />
+      <NewPassword label={t.newPassword} value={password} onChange={setPassword} autoFocus />
     </FormDialog>
   );
 }
