@@ -13,10 +13,10 @@ export interface ControllerDouble {
   readonly calls: string[];
   /** It is called before each command; a throw fails the command. */
   beforeCall: (command: string, tenantId: number) => void | Promise<void>;
-  /** Ends the first `n` running actions of a group. */
+  /** Ends the first `n` running actions of a group, and waits for those that do not run yet: a group runs before all its actions do. */
   report(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
-  /** The same, once all of these actions run: a group does so before all its actions do. */
-  reportAll(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
+  /** The same for those that run now, if there are any. */
+  reportAtMost(rolloutId: number, groupId: number, n: number, outcome: "finished" | "error" | "cancelled"): Promise<void>;
   /** Lets something happen to the first `n` actions of a group that may have it, as the watches of a safety policy do. */
   watch(rolloutId: number, groupId: number, n: number, what: Watched): Promise<void>;
   /** Deletes the targets of the first `n` running actions of a group. */
@@ -105,10 +105,10 @@ export function controllerDouble(database: TestDatabase, chunk = 2_000): Control
         return rows[0];
       },
     },
-    async report(rolloutId, groupId, n, outcome) {
+    async reportAtMost(rolloutId, groupId, n, outcome) {
       await end(rolloutId, groupId, n, outcome);
     },
-    async reportAll(rolloutId, groupId, n, outcome) {
+    async report(rolloutId, groupId, n, outcome) {
       const until = Date.now() + startLimitMs;
       for (let left = n; left > 0; ) {
         left -= await end(rolloutId, groupId, left, outcome);
