@@ -103,7 +103,8 @@ export async function startService(settings: Readonly<Record<string, string | un
   management.add("harrier.management.v1.CatalogueService", catalogueOf(bench, neighbours));
   const controller = createRpcServer({ service: "controller", host, port: 0, keys, log: silentLog });
   controller.add("harrier.controller.v1.ActionsService", actionsOf(neighbours));
-  const counter = await startRoundTripCounter(bench.database.adminUrl);
+  // jobs have connections of their own, and run when they like
+  const counter = await startRoundTripCounter(bench.database.adminUrl, { without: /\/(background|session)$/ });
   const httpPort = await freePort();
   const config = readConfig({
     HARRIER_HTTP_PORT: String(httpPort),

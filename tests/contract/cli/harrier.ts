@@ -62,14 +62,16 @@ export function run(
     let stdout = "";
     let stderr = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      // once: a second Ctrl-C ends a program at once, whatever it does because of the first
+      if (signalAtOutput !== undefined && stdout === "") child.kill(signalAtOutput);
       stdout += text;
-      if (signalAtOutput !== undefined) child.kill(signalAtOutput);
       if (typedAtOutput !== undefined && stdout.includes(typedAtOutput.text) && !child.stdin.writableEnded)
         child.stdin.end(typedAtOutput.typed);
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (signalAtError !== undefined && !signalAtError.text.test(stderr) && signalAtError.text.test(stderr + text))
+        child.kill(signalAtError.signal);
       stderr += text;
-      if (signalAtError?.text.test(stderr)) child.kill(signalAtError.signal);
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ code, stdout, stderr }));

@@ -14,6 +14,8 @@ export interface FrontendParser {
 
 interface Reactions {
   onRoundTrip(): void;
+  /** The client says what it is called (`application_name`). */
+  onName?(name: string): void;
   /** The client asks for TLS or GSS, which would make its messages unreadable here. It is refused, and the client goes on in plain text. */
   refuseEncryption(): void;
 }
@@ -53,6 +55,8 @@ export function createFrontendParser(reactions: Reactions): FrontendParser {
       if (code !== SSL_REQUEST && code !== GSS_ENCRYPTION_REQUEST) {
         // this is the real start (or a cancel request, after which nothing follows)
         startup = undefined;
+        const name = /\0application_name\0([^\0]*)\0/.exec(pending.toString("utf8", 0, length))?.[1];
+        if (name !== undefined) reactions.onName?.(name);
         follow(pending.subarray(length));
         return pending;
       }

@@ -67,3 +67,17 @@ test("a client that asks for TLS first is refused and may go on in plain text", 
 test("during() counts the round trips of one piece of work", async () => {
   expect(await counter.during(() => Promise.all([run(db.pool, one, [1]), run(db.pool, one, [2])]))).toBe(2);
 });
+
+test("connections that are called so do not count", async () => {
+  const some = await startRoundTripCounter(database.adminUrl, { without: /\/background$/ });
+  const through = createDatabase({ url: some.through(database.urlOf("controller")), applicationName: "test" });
+  try {
+    await run(through.background, one, [1]);
+    expect(some.count()).toBe(0);
+    await run(through.pool, one, [1]);
+    expect(some.count()).toBe(1);
+  } finally {
+    await through.close();
+    await some.close();
+  }
+});

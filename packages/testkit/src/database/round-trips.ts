@@ -20,22 +20,31 @@ interface Connection {
   open: boolean;
 }
 
+export interface RoundTripOptions {
+  /** Connections whose application name matches do not count: those of the jobs that run beside what is counted, for instance. */
+  readonly without?: RegExp;
+}
+
 /**
  * Starts a TCP proxy in front of the server of `url`. One round trip = one Sync ('S': a prepared statement, or several sent as one pipeline), one
  * simple Query ('Q') or one function call ('F'). BEGIN, COMMIT and ROLLBACK count, because each of them is a Query or ends in a Sync. Signing in
  * does not count, because connections are kept.
  */
-export async function startRoundTripCounter(url: string): Promise<RoundTripCounter> {
+export async function startRoundTripCounter(url: string, { without }: RoundTripOptions = {}): Promise<RoundTripCounter> {
   const target = new URL(url);
   const sockets = new Set<Socket>();
   let connections: Connection[] = [];
   const server = createServer({ noDelay: true }, (client) => {
     const connection: Connection = { roundTrips: 0, open: true };
+    let counts = true;
     connections.push(connection);
     const upstream = connect({ host: target.hostname, port: Number(target.port || 5432), noDelay: true });
     const parser = createFrontendParser({
       onRoundTrip: () => {
-        connection.roundTrips += 1;
+        if (counts) connection.roundTrips += 1;
+      },
+      onName: (name) => {
+        counts = without?.test(name) !== true;
       },
       refuseEncryption: () => client.write("N"),
     });

@@ -42,7 +42,10 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const started = await Promise.race([once(child, "spawn").then(() => undefined), once(child, "error").then(([error]) => error as Error)]);
   if (started !== undefined) throw new Error(`${options.name}: ${started.message}`);
   const guardian = guardProcess({ pid: child.pid ?? 0, signal: "KILL" });
-  const ended = once(child, "exit").then(() => guardian.kill("SIGKILL"));
+  const ended = once(child, "exit").then(([code, signal]) => {
+    words += `\n${options.name} ended by ${signal ?? `exit ${code}`}\n`;
+    guardian.kill("SIGKILL");
+  });
   const server: ServerProcess = {
     pid: child.pid ?? 0,
     output: () => words,

@@ -45,7 +45,8 @@ export function installSwupdate(): Promise<DebianFiles> {
 /** Starts a device: SWUpdate with its hawkBit client (suricatta), which polls from its first second on. */
 export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate> {
   const { root, env } = await installSwupdate();
-  const { baseUrl, tenant = "DEFAULT", controllerId, targetToken, outcome, speed } = options;
+  const { baseUrl, tenant = "DEFAULT", controllerId, targetToken, certificate, hardware, outcome, speed } = options;
+  const swupdate = join(root, "usr", "bin", "swupdate");
   const dir = mkdtempSync(join(tmpdir(), "harrier-swupdate-"));
   const suricatta = ["-t", tenant, "-u", baseUrl, "-i", controllerId, "-k", targetToken];
   if (outcome !== undefined) suricatta.push("-c", String(outcomes[outcome]));
@@ -54,8 +55,9 @@ export async function startSwupdate(options: SwupdateOptions): Promise<Swupdate>
   writeFileSync(config, configOf(options.identify ?? {}));
   const server = await startServerIn(dir, {
     name: "SWUpdate",
-    command: join(root, "usr", "bin", "swupdate"),
-    args: ["-f", config, "-k", options.certificate, "-H", options.hardware, "-u", suricatta.join(" ")],
+    // without SIGPIPE, as systemd starts services: it writes to a reader that a cancelled download has just lost, which would end it
+    command: "sh",
+    args: ["-c", "trap '' PIPE; exec \"$@\"", "sh", swupdate, "-f", config, "-k", certificate, "-H", hardware, "-u", suricatta.join(" ")],
     // it unpacks and opens its sockets there
     env: { ...env, TMPDIR: dir },
     isReady: async () => existsSync(join(dir, "sockinstctrl")),
