@@ -8,10 +8,11 @@ import type { ArtifactRow } from "./download.sql.ts";
 import type { BufferedDownload } from "./download-buffer.ts";
 import { type FindDeps, findForAdmin, findForDevice, type GrantedArtifact } from "./find-artifact.ts";
 import { GivenLinks } from "./given-links.ts";
+import { HotFiles } from "./hot-files.ts";
 import { type RedirectDeps, redirectToBucket } from "./redirect.ts";
 import { type Sendable, type SendDeps, sendArtifact, sendMd5sum } from "./send.ts";
 
-export interface DownloadDeps extends Pick<FindDeps, "db">, Omit<SendDeps, "log" | "sent" | "limit"> {
+export interface DownloadDeps extends Pick<FindDeps, "db">, Omit<SendDeps, "log" | "sent" | "limit" | "hotFiles"> {
   readonly storage: Pick<Storage, "open" | "stat" | "link">;
   /** A link into the bucket is good for so many seconds. */
   readonly linkSeconds: number;
@@ -27,7 +28,13 @@ const shortReads = 32;
 
 /** Mounts the downloads: those of devices under both shapes of links (contract device.md §6), and those of users (management.md §4.3). */
 export function mountDownloads(mount: Mount, options: DownloadDeps): void {
-  const deps = { ...options, limit: pLimit(shortReads), linked: options.storage.link !== undefined, given: new GivenLinks() };
+  const deps = {
+    ...options,
+    limit: pLimit(shortReads),
+    hotFiles: new HotFiles(options.storage),
+    linked: options.storage.link !== undefined,
+    given: new GivenLinks(),
+  };
   // these routes come first, because their suffix would also match as part of a file name
   for (const route of [downloads.artifactMd5, downloads.artifactDownloadMd5]) {
     mount(route, async (ctx) => {
@@ -77,7 +84,7 @@ async function findGranted(deps: DownloadDeps & FindDeps, ctx: DeviceContext): P
 type Sending = SendDeps & RedirectDeps;
 
 function sendDeps(
-  deps: DownloadDeps & Pick<Sending, "limit" | "given">,
+  deps: DownloadDeps & Pick<Sending, "limit" | "hotFiles" | "given">,
   { tenantId, log }: { tenantId: number; log: SendDeps["log"] },
 ): Sending {
   return { ...deps, log, sent: (bytes) => deps.traffic.sent(tenantId, bytes) };

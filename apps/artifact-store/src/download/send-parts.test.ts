@@ -72,9 +72,10 @@ const rangesOf = (count: number, length: number, every: number): ByteRange[] =>
   Array.from({ length: count }, (_, i) => ({ start: i * every, end: i * every + length - 1 }));
 
 const shortReads = 9;
+const noHotFiles = { take: () => undefined };
 
 async function listen(store: Store, sent: (bytes: number) => void = () => {}): Promise<number> {
-  const deps = { storage: store, log, idleMs: 60_000, limit: pLimit(shortReads), sent };
+  const deps = { storage: store, hotFiles: noHotFiles, log, idleMs: 60_000, limit: pLimit(shortReads), sent };
   server = createServer((req, res) => void sendArtifact(deps, { req, res }, artifact, style));
   await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
@@ -154,7 +155,7 @@ it("ends a read if the store stops in the middle of it, and lets other downloads
     hanging.add(stream);
     return stream;
   };
-  const deps = { storage: { stat: store.stat, open }, log, idleMs: 100, limit: pLimit(1), sent: () => {} };
+  const deps = { storage: { stat: store.stat, open }, hotFiles: noHotFiles, log, idleMs: 100, limit: pLimit(1), sent: () => {} };
   server = createServer((req, res) => {
     sendArtifact(deps, { req, res }, artifact, style).catch((error) => {
       refused.push(error);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,13 +7,14 @@ import { buffer } from "node:stream/consumers";
 import pLimit from "p-limit";
 import { afterEach, expect, it } from "vitest";
 import type { Storage } from "../storage/storage.ts";
-import { sendArtifact } from "./send.ts";
+import { type SendDeps, sendArtifact } from "./send.ts";
 
 const artifact = { key: "1/aa", filename: "fw.bin", size: 101_000, sha1: "aa", createdAt: 0 };
 type Open = Storage["open"];
 const warnings: object[] = [];
 const quiet: object[] = [];
 const refusals: unknown[] = [];
+const sent: number[] = [];
 const log = { debug: (fields: object) => quiet.push(fields), warn: (fields: object) => warnings.push(fields) };
 let server: Server;
 
@@ -20,6 +22,7 @@ afterEach(() => {
   warnings.length = 0;
   quiet.length = 0;
   refusals.length = 0;
+  sent.length = 0;
   server.closeAllConnections();
   server.close();
 });
@@ -30,11 +33,23 @@ const cutAt =
   async (_key, _size, { start, end } = { start: 0, end: artifact.size - 1 }) =>
     Readable.from([Buffer.alloc(Math.max(0, Math.min(held, end + 1) - start), "x")]);
 
-async function download(open: Open, headers: Record<string, string> = {}, onWhole?: () => Promise<void>): Promise<IncomingMessage> {
+const noHotFiles = { take: () => undefined };
+
+async function download(
+  open: Open,
+  headers: Record<string, string> = {},
+  onWhole?: () => Promise<void>,
+  hotFiles: SendDeps["hotFiles"] = noHotFiles,
+): Promise<IncomingMessage> {
   const storage = { open, stat: async () => ({ size: artifact.size }) };
   const style = { bareEtag: false, rangeOnWhole: false, ...(onWhole === undefined ? {} : { onWhole }) };
   server = createServer((req, res) => {
-    sendArtifact({ storage, log, idleMs: 60_000, sent: () => {}, limit: pLimit(9) }, { req, res }, artifact, style).catch((error) => {
+    sendArtifact(
+      { storage, hotFiles, log, idleMs: 60_000, sent: (bytes) => sent.push(bytes), limit: pLimit(9) },
+      { req, res },
+      artifact,
+      style,
+    ).catch((error) => {
       refusals.push(error);
       res.destroy();
     });
@@ -103,4 +118,46 @@ it("answers with an error if the source of a download fails before the answer be
   );
   await expect(answer).rejects.toThrow("socket hang up");
   expect(refusals).toEqual([expect.objectContaining({ code: "artifactLoadFailed" })]);
+});
+
+/** A file in memory, and how often it was given back. */
+function inMemory(): { hotFiles: SendDeps["hotFiles"]; bytes: Buffer; released: () => number } {
+  const bytes = randomBytes(artifact.size);
+  let released = 0;
+  const release = () => {
+    released += 1;
+  };
+  return { hotFiles: { take: () => ({ bytes, release }) }, bytes, released: () => released };
+}
+const neverOpened: Open = () => Promise.reject(new Error("it was opened"));
+
+it.each([
+  [{}, 0, artifact.size],
+  [{ range: "bytes=7-100906" }, 7, 100_900],
+  [{ range: "bytes=-1" }, artifact.size - 1, 1],
+])("sends a file in memory without the store, counts its bytes and gives it back: %j", async (headers, from, length) => {
+  const { hotFiles, bytes, released } = inMemory();
+  const answer = await download(neverOpened, headers, undefined, hotFiles);
+  expect((await buffer(answer)).equals(bytes.subarray(from, from + length))).toBe(true);
+  expect([answer.headers["content-length"], sent.reduce((sum, each) => sum + each, 0)]).toEqual([String(length), length]);
+  await expect.poll(released).toBe(1);
+  expect(warnings).toEqual([]);
+});
+
+it("gives a file in memory back when its client goes away, before and after the first byte", async () => {
+  const { hotFiles, released } = inMemory();
+  const answer = await download(neverOpened, {}, undefined, hotFiles);
+  answer.on("error", () => {});
+  answer.destroy();
+  await expect.poll(released).toBe(1);
+  server.close();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const waiting = download(neverOpened, {}, () => promise, hotFiles);
+  waiting.catch(() => {});
+  await expect.poll(() => server.listening).toBe(true);
+  await expect.poll(() => new Promise((done) => server.getConnections((_error, count) => done(count)))).toBe(1);
+  server.closeAllConnections();
+  await waiting.catch(() => {});
+  resolve();
+  await expect.poll(released).toBe(2);
 });

@@ -1,15 +1,18 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { pipeline as connect, type Readable, Transform } from "node:stream";
+import { pipeline as connect, Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
+import { readChunk } from "../storage/directory-files.ts";
 import type { ByteRange, Storage } from "../storage/storage.ts";
 import { contentDisposition } from "./disposition.ts";
+import type { HotFile, HotFiles } from "./hot-files.ts";
 import { answerRange, matches } from "./range.ts";
 import { beginParts, type PartsDeps } from "./send-parts.ts";
 
 export interface SendDeps {
   readonly storage: Pick<Storage, "open" | "stat">;
+  readonly hotFiles: Pick<HotFiles, "take">;
   readonly log: { debug(fields: object, message: string): void; warn(fields: object, message: string): void };
   /** A transfer in which no byte moves for this long is cut; its total duration is not limited. */
   readonly idleMs: number;
@@ -57,7 +60,7 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
   if (answer.kind === "parts" && answer.parts.length > 1) {
     const open = async (part: ByteRange): Promise<Readable> => {
       // the callback ignores the error, because the reader of the stream gets it too
-      return connect(...(await openBytes(deps.storage, artifact, { part })), () => {});
+      return connect(...(await openStored(deps.storage, artifact, { part })), () => {});
     };
     const openBare = (part: ByteRange): Promise<Readable> => deps.storage.open(artifact.key, size, part);
     const parts = await beginParts({ ...deps, open, openBare }, exchange.res, {
@@ -79,12 +82,12 @@ export async function sendArtifact(deps: SendDeps, exchange: Exchange, artifact:
     exchange.res.writeHead(status, headers).end();
     return;
   }
-  const source = await openBytes(deps.storage, artifact, { part: sent, sent: deps.sent });
+  const source = await openBytes(deps, artifact, { part: sent, sent: deps.sent });
   await accepted; // the object has been opened meanwhile
   const [{ errored }] = source;
   if (errored !== null) throw new HarrierError("artifactLoadFailed", undefined, { cause: errored });
   exchange.res.writeHead(status, headers);
-  // all three streams share one pipeline, because each pipeline costs an AbortController
+  // all streams share one pipeline, because each pipeline costs an AbortController
   await cutOnFailure(deps, exchange, source);
 }
 
@@ -111,11 +114,35 @@ interface Wanted {
   readonly sent?: SendDeps["sent"];
 }
 
-/** The stream of the part's bytes, and the stream behind it that counts them. */
-type Source = readonly [stored: Readable, counted: Transform];
+/** The stream of the part's bytes; where they come from the store, with the stream behind it that counts them. */
+type Stored = readonly [stored: Readable, counted: Transform];
+type Source = Stored | readonly [kept: Readable];
+
+async function openBytes(deps: SendDeps, artifact: Sendable, wanted: Wanted): Promise<Source> {
+  const hot = deps.hotFiles.take(artifact.key, artifact.size);
+  return hot === undefined ? await openStored(deps.storage, artifact, wanted) : [readHot(hot, wanted)];
+}
+
+/** Reads a part of a file in memory, in pieces of which the next one is only sent when the client has taken the one before. */
+function readHot({ bytes, release }: HotFile, { part, sent }: Wanted): Readable {
+  let at = part.start;
+  return new Readable({
+    highWaterMark: 0,
+    read() {
+      const piece = bytes.subarray(at, Math.min(at + readChunk, part.end + 1));
+      at += piece.length;
+      sent?.(piece.length);
+      this.push(piece.length === 0 ? null : piece);
+    },
+    destroy(error, done) {
+      release();
+      done(error);
+    },
+  });
+}
 
 /** Opens a part. Its stream fails at the end if bytes are missing: an answer shorter than its length would keep the client waiting for the rest. */
-async function openBytes(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Source> {
+async function openStored(storage: SendDeps["storage"], { key, size }: Sendable, { part, sent }: Wanted): Promise<Stored> {
   let missing = part.end - part.start + 1;
   const whole = missing === size;
   const stored = await storage.open(key, size, whole ? undefined : part);
