@@ -228,3 +228,17 @@ test("a set is made of a module on its page, which then names the sets that hold
   await page.waitForURL(/\/software\/sets\//);
   expect(complaints).toEqual([]);
 });
+
+test("an upload that began elsewhere is shown with who began it and how far it is, and is given up", async () => {
+  const [module] = await admin().post<{ id: number }[]>("softwaremodules", [{ name: uniqueName("shared"), version: "1.0", type: "os" }]);
+  const path = `softwaremodules/${module?.id}/artifacts/uploads`;
+  const { id } = await admin().post<{ id: string }>(path, { filename: "pipeline.swu", size: 9_440_000 });
+  await openPage(page, login.baseUrl, `/software/modules/${module?.id}`);
+  await page.getByRole("heading", { name: "Uploads that began elsewhere" }).waitFor();
+  await page.getByText(/^0 B of 9\.44 MB are stored, begun by \S+/).waitFor();
+  await press("Give up");
+  const question = page.getByRole("alertdialog", { name: "Give up the upload of pipeline.swu?" });
+  await question.getByRole("button", { name: "Give up" }).click();
+  await expect.poll(() => page.getByText("pipeline.swu").count()).toBe(0);
+  expect((await admin().call(`${path}/${id}`)).status).toBe(404);
+});

@@ -49,6 +49,8 @@ export interface Call {
   readonly body?: Buffer | AsyncIterable<Buffer>;
   /** The device that calls; without it the caller is the admin with all permissions. */
   readonly controllerId?: string;
+  /** The user that calls; "admin" without it. */
+  readonly user?: string;
   readonly permissions?: readonly string[];
 }
 
@@ -145,12 +147,12 @@ function stopOne(part: Stoppable): unknown {
 }
 
 function send(port: number, method: string, path: string, options: Call): ReturnType<RunningService["open"]> {
-  const { controllerId, permissions = controllerId === undefined ? allPermissions : [] } = options;
+  const { controllerId, user = "admin", permissions = controllerId === undefined ? allPermissions : [] } = options;
   const identity: Identity = {
     tenantId,
     tenant: "DEFAULT",
     kind: controllerId === undefined ? "user" : "device",
-    subject: controllerId ?? "admin",
+    subject: controllerId ?? user,
     permissions,
     rid: "test",
     baseUrl: "http://public:1",

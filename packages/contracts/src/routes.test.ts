@@ -52,7 +52,7 @@ const expectedIds = {
     "oauth2Clients.list oauth2Clients.create oauth2Clients.get oauth2Clients.update oauth2Clients.delete oauth2Clients.rotateSecret",
   ],
   "artifact-store": [
-    "artifactUploads.open artifactUploads.get artifactUploads.sendPart artifactUploads.complete artifactUploads.cancel",
+    "artifactUploads.list artifactUploads.open artifactUploads.get artifactUploads.sendPart artifactUploads.complete artifactUploads.cancel",
     "artifacts.upload artifacts.download device.artifact device.artifactMd5 device.artifactDownload device.artifactDownloadMd5",
   ],
   "rollout-engine": [

@@ -66,4 +66,19 @@ describe("uploads that are interrupted (contract console.md §5, M15)", () => {
       "third.bin",
     );
   });
+
+  test("unfinished uploads of everybody are listed, and given up", async () => {
+    expect((await interrupted("SIGKILL", "--name", "left.bin")).code).toBeNull();
+    const list = async () => {
+      const { stdout } = await harrier(["artifact", "uploads", "-o", "jsonl"], { env });
+      const all = stdout.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as { id: string; filename: string }]));
+      return all.filter(({ filename }) => filename === "left.bin");
+    };
+    const [left] = await list();
+    const cancel = ["artifact", "cancel-upload", left?.id as string];
+    expect(await harrier(cancel, { env })).toMatchObject({ code: 64 });
+    expect(await harrier([...cancel, "--yes"], { env })).toMatchObject({ code: 0, stderr: "the upload of left.bin is given up\n" });
+    expect(await list()).toEqual([]);
+    expect(await harrier([...cancel, "--yes"], { env })).toMatchObject({ code: 5 });
+  });
 });

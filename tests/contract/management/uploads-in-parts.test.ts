@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { accessBuilder } from "../support/access.ts";
 import { builder, part, sha256, someBytes, unique } from "../support/build.ts";
 import { ask, call, dialects, type ErrorBody, refused } from "../support/call.ts";
-import { storageDir } from "../support/http.ts";
+import { credentials, storageDir } from "../support/http.ts";
 
 const partSize = 8 * 1024 * 1024;
 
@@ -119,10 +119,25 @@ describe.each(dialects)("uploads in parts, %s", (dialect) => {
     await refused(r.artifactUploads.cancel, dialect, { params: done }, [409, "artifact.uploadOffset"]);
   });
 
+  it("console M15: unfinished uploads are listed for whoever may create in the repository, and given up by others", async () => {
+    const params = await build.uploadInParts(1_000, someBytes());
+    const { auth } = await accessBuilder(dialect).user(["CREATE_REPOSITORY"]);
+    const list = async () => {
+      const { json } = await call<ArtifactUploadView[]>(r.artifactUploads.list, dialect, { auth });
+      return json.filter(({ id }) => id === params.uploadId);
+    };
+    const { softwareModuleId } = params;
+    expect(await list()).toEqual([await get(params)]);
+    expect(await get(params)).toMatchObject({ softwareModuleId, openedBy: credentials.adminUser, createdAt: expect.any(Number) });
+    await call(r.artifactUploads.cancel, dialect, { params, auth });
+    expect(await list()).toEqual([]);
+  });
+
   it("console M15: whoever may not create in the repository gets 403", async () => {
     const params = await build.uploadInParts();
     const { auth } = await accessBuilder(dialect).user(["READ_REPOSITORY"]);
     await refused(r.artifactUploads.get, dialect, { params, auth }, [403]);
+    await refused(r.artifactUploads.list, dialect, { auth }, [403]);
     await refused(r.artifactUploads.sendPart, dialect, { params, query: { offset: 0 }, ...part(someBytes()), auth }, [403]);
   });
 });

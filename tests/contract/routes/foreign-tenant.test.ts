@@ -21,6 +21,7 @@ import { routesOn, type ValidRequest, validRequests } from "../support/walk.ts";
 type Outcome = "empty" | "own" | "own, once" | "forbidden" | "not as many";
 const outcomes: Readonly<Record<string, Outcome>> = {
   "softwareModules.list": "empty",
+  "artifactUploads.list": "empty",
   "softwareModules.create": "own",
   "softwareModuleTypes.list": "own",
   "softwareModuleTypes.create": "own",

@@ -211,7 +211,7 @@ export const ofNoTarget: ReadonlySet<string> = new Set([
   ...withoutTargets,
   ...named("softwareModules", "list create get update delete listMetadata createMetadata getMetadata updateMetadata deleteMetadata"),
   ...named("artifacts", "upload list get delete download"),
-  ...named("artifactUploads", "open get sendPart complete cancel"),
+  ...named("artifactUploads", "list open get sendPart complete cancel"),
   ...named("softwareModuleTypes", "list create get update delete"),
   ...named(
     "distributionSetTypes",

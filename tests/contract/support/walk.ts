@@ -73,6 +73,10 @@ function catalogueRequests(fixture: Fixture): Record<string, ValidRequest> {
       const { type, body } = multipart([{ filename: unique(), bytes: someBytes() }]);
       return { params: { softwareModuleId: (await build.module()).id }, body, headers: { "content-type": type } };
     },
+    "artifactUploads.list": async () => {
+      await build.uploadInParts();
+      return {};
+    },
     "artifactUploads.open": async () => ({
       params: { softwareModuleId: (await build.module()).id },
       body: { filename: unique(), size: 1_000 },

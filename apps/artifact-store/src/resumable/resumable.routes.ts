@@ -1,12 +1,13 @@
 import { type ArtifactUploadView, artifactUploads } from "@harrier/contracts";
+import { run } from "@harrier/db";
 import { discardRest, type Mount, TenantLimiter } from "@harrier/service";
 import { partSize } from "../storage/storage.ts";
 import { toView as artifactView, uploadingOf } from "../upload/upload.routes.ts";
 import { type CompleteDeps, completeUpload } from "./complete-upload.ts";
 import { readContentDigest } from "./content-digest.ts";
-import { openUploadInParts } from "./open-upload.ts";
+import { maxOpen, openUploadInParts } from "./open-upload.ts";
 import { type PartDeps, receivePart } from "./receive-part.ts";
-import type { ResumableRow } from "./resumable.sql.ts";
+import { listUnfinished, type ResumableRow } from "./resumable.sql.ts";
 import { cancelUpload, getUpload } from "./resumable.ts";
 
 export interface ResumableRouteDeps extends Omit<CompleteDeps, "fault" | "log"> {
@@ -32,6 +33,10 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   mount(artifactUploads.open, async (ctx) => {
     const row = await openUploadInParts({ ...deps, log: ctx.log }, uploadingOf(ctx, ctx.params.softwareModuleId), ctx.body);
     return { body: toView(row) };
+  });
+  mount(artifactUploads.list, async ({ tenantId }) => {
+    const rows = await run(deps.db.pool, listUnfinished, [tenantId, maxOpen.ofTenant]);
+    return { body: rows.map(toView) };
   });
   mount(artifactUploads.get, async (ctx) => ({ body: toView(await getUpload(deps, namedBy(ctx))) }));
   mount(artifactUploads.sendPart, async (ctx) => {
@@ -72,7 +77,18 @@ function namedBy(ctx: { readonly tenantId: number; readonly params: { readonly s
   return { tenantId: ctx.tenantId, moduleId: ctx.params.softwareModuleId, uploadId: ctx.params.uploadId };
 }
 
-function toView({ id, state, filename, size, received, expiresAt, artifactId }: ResumableRow): ArtifactUploadView {
-  const view = { id, status: statuses[state], filename, size, offset: received, partSize, expiresAt };
-  return artifactId === null ? view : { ...view, artifactId };
+function toView({ received, moduleId, openedBy, artifactId, state, ...row }: ResumableRow): ArtifactUploadView {
+  return {
+    id: row.id,
+    status: statuses[state],
+    filename: row.filename,
+    size: row.size,
+    offset: received,
+    partSize,
+    softwareModuleId: moduleId,
+    ...(openedBy !== null && { openedBy }),
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    ...(artifactId !== null && { artifactId }),
+  };
 }

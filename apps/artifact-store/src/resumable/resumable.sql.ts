@@ -14,6 +14,9 @@ export interface ResumableRow {
   readonly size: number;
   readonly received: number;
   readonly artifactId: number | null;
+  /** Null for an upload that a release before opened. */
+  readonly openedBy: string | null;
+  readonly createdAt: number;
   readonly expiresAt: number;
 }
 
@@ -26,6 +29,7 @@ export interface ClaimedRow extends ResumableRow {
 }
 
 const seen = `u.id, u.state, u.module_id as "moduleId", u.filename, u.size, u.received, u.artifact_id as "artifactId",
+  u.opened_by as "openedBy", (extract(epoch from u.created_at) * 1000)::bigint as "createdAt",
   (extract(epoch from u.expires_at) * 1000)::bigint as "expiresAt"`;
 const claimed = `${seen}, u.given, u.hash_states as "hashStates", u.place, u.interruptions`;
 
@@ -35,19 +39,29 @@ export const lockOpening = statement<[tenantId: number], never>(
   "select pg_advisory_xact_lock(hashtextextended('artifact-store resumable uploads ' || $1::int, 0))",
 );
 
-/** Counts a tenant's unfinished uploads and the bytes that they may grow to. */
-export const countOpen = statement<[tenantId: number], { uploads: number; bytes: number }>(
+/** Counts a tenant's unfinished uploads, those of one user among them, and the bytes that they may grow to. */
+export const countOpen = statement<[tenantId: number, openedBy: string], { uploads: number; own: number; bytes: number }>(
   "artifact_store.count_open",
-  `select count(*)::int as uploads, coalesce(sum(size), 0)::bigint as bytes from resumable_uploads where tenant_id = $1 and state <> 'attached'`,
+  `select count(*)::int as uploads, (count(*) filter (where opened_by = $2))::int as own, coalesce(sum(size), 0)::bigint as bytes
+     from resumable_uploads where tenant_id = $1 and state <> 'attached'`,
+);
+
+/** Lists a tenant's unfinished uploads, the oldest first. */
+export const listUnfinished = statement<[tenantId: number, limit: number], ResumableRow>(
+  "artifact_store.list_unfinished",
+  `select ${seen}
+     from resumable_uploads u
+    where u.tenant_id = $1 and u.state <> 'attached' and u.expires_at > now()
+    order by u.created_at, u.id limit $2`,
 );
 
 export const openResumable = statement<
-  [...Key, moduleId: number, filename: string, size: number, given: string, keepMs: number],
+  [...Key, moduleId: number, filename: string, size: number, given: string, keepMs: number, openedBy: string],
   ResumableRow
 >(
   "artifact_store.open_resumable",
-  `insert into resumable_uploads as u (tenant_id, id, module_id, filename, size, given, expires_at)
-   values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 millisecond')
+  `insert into resumable_uploads as u (tenant_id, id, module_id, filename, size, given, expires_at, opened_by)
+   values ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 millisecond', $8)
    returning ${seen}`,
 );
 

@@ -94,7 +94,7 @@ export function startUpload(place: Place, file: File, resumed?: string): void {
   }).then(
     (result) => {
       edit(id, { result, state: "done" });
-      void invalidate("artifacts", "softwareModules", "distributionSets");
+      void invalidate("artifacts", "artifactUploads", "softwareModules", "distributionSets");
     },
     (error: unknown) => edit(id, { error, state: "failed" }),
   );

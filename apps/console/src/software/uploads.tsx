@@ -12,6 +12,7 @@ import style from "./software.module.css";
 import { forget, type Place, unfinishedOf } from "./unfinished.state.ts";
 import { Unfinished } from "./unfinished.tsx";
 import { agreement, rateOf } from "./upload.state.ts";
+import { UploadsElsewhere } from "./uploads-elsewhere.tsx";
 
 /** Where files are dropped or chosen; each is sent by itself. Uploads that were begun before this page was opened can go on. */
 export function Uploads({ moduleId, why }: { moduleId: number; why: string | undefined }) {
@@ -35,7 +36,9 @@ function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
   };
   // What this tab sends is below; what it could not finish is offered once more, as after a reload.
   const sent = new Set(running.flatMap(({ uploadId, state }) => (uploadId === undefined || state === "failed" ? [] : [uploadId])));
-  const unfinished = unfinishedOf(localStorage, place).filter(({ uploadId }) => !sent.has(uploadId) && !left.includes(uploadId));
+  const kept = unfinishedOf(localStorage, place);
+  const unfinished = kept.filter(({ uploadId }) => !sent.has(uploadId) && !left.includes(uploadId));
+  const known = new Set([...left, ...kept.map(({ uploadId }) => uploadId), ...running.map(({ uploadId = "" }) => uploadId)]);
   return (
     <>
       {why === undefined && unfinished.length > 0 && <h2 className="muted">{t.unfinished}</h2>}
@@ -55,6 +58,7 @@ function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
             }}
           />
         ))}
+      {why === undefined && <UploadsElsewhere moduleId={place.moduleId} known={known} />}
       {why === undefined ? (
         // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; the button beside it does the same
         <div

@@ -24,6 +24,17 @@ const columns: readonly Column[] = [
   { head: "CREATED", at: "createdAt", wide: true, time: true },
 ];
 
+const uploadColumns: readonly Column[] = [
+  { head: "ID", at: "id" },
+  { head: "MODULE", at: "softwareModuleId" },
+  { head: "FILE", at: "filename" },
+  { head: "STORED", at: "offset" },
+  { head: "SIZE", at: "size" },
+  { head: "OPENED BY", at: "openedBy" },
+  { head: "OPENED", at: "createdAt", wide: true, time: true },
+  { head: "EXPIRES", at: "expiresAt", time: true },
+];
+
 /** Finds an artifact of a module by id or file name. */
 async function findArtifact(session: Session, softwareModuleId: number, given: string): Promise<ArtifactView> {
   const all = await session.read(r.artifacts.list, { params: { softwareModuleId } });
@@ -130,6 +141,25 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
       await session.confirm(`Delete the artifact ${artifact.providedFilename}`);
       await session.write(r.artifacts.delete, { params: { softwareModuleId, artifactId: artifact.id } });
       session.note(`artifact ${artifact.providedFilename} is deleted`);
+    },
+  },
+  {
+    name: "uploads",
+    summary: "List the uploads in parts of all modules that have not ended",
+    run: async (session) => session.rows(await session.read(r.artifactUploads.list), uploadColumns),
+  },
+  {
+    name: "cancel-upload",
+    summary: "Give up an upload in parts, and remove its bytes",
+    args: "<upload>",
+    writes: true,
+    destructive: true,
+    async run(session, [uploadId = ""]) {
+      const found = (await session.read(r.artifactUploads.list)).find(({ id }) => id === uploadId);
+      if (found === undefined) throw new ExitError(exit.notFound, `there is no unfinished upload ${uploadId}`);
+      await session.confirm(`Give up the upload of ${found.filename}${found.openedBy === undefined ? "" : ` by ${found.openedBy}`}`);
+      await session.write(r.artifactUploads.cancel, { params: { softwareModuleId: found.softwareModuleId, uploadId } });
+      session.note(`the upload of ${found.filename} is given up`);
     },
   },
 ]);

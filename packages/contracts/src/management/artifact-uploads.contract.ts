@@ -15,6 +15,10 @@ export const artifactUploadView = z
     size: z.int(),
     offset: z.int(),
     partSize: z.int(),
+    softwareModuleId: z.int(),
+    /** Who opened it; of an upload that a release before began, nobody is known. */
+    openedBy: z.string().optional(),
+    createdAt: z.int(),
     expiresAt: z.int(),
     artifactId: z.int().optional(),
   })
@@ -47,6 +51,15 @@ const common = {
 
 /** Uploads of artifacts that go on after an interruption (contract console.md M15). */
 export const artifactUploads = routesOf("artifactUploads", common, {
+  list: {
+    method: "GET",
+    path: "/artifacts/uploads",
+    success: ok,
+    // a tenant has no more than fifty
+    response: z.array(artifactUploadView),
+    errors: [],
+    summary: "List the unfinished uploads of all modules, the oldest first",
+  },
   open: {
     method: "POST",
     path: base,

@@ -118,6 +118,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
   "ArtifactUploadInParts.status": "`open` while parts come in, `completing` until there is an artifact, then `completed`",
   "ArtifactUploadInParts.offset": "Bytes that are stored; the next part begins here",
   "ArtifactUploadInParts.partSize": "Bytes of every part but the last, which is what is left",
+  "ArtifactUploadInParts.softwareModuleId": "Id of the module that gets the artifact",
+  openedBy: "Who opened it; absent where a release before did",
   "ArtifactUploadInParts.artifactId": "Id of the artifact that it has become; absent until then",
   "ArtifactUploadInParts.expiresAt": moment("When it is removed: a day after the last part"),
   filename: "Name of the file",

@@ -156,6 +156,13 @@ export const uploads = {
   noHash: "The browser did not compute a hash; compare the server's with that of your build",
   progress: (name: string) => `Upload of ${name}`,
   unfinished: "Unfinished uploads",
+  elsewhere: "Uploads that began elsewhere",
+  storedBy: (done: string, total: string, by: string | undefined) =>
+    `${done} of ${total} are stored, begun ${by === undefined ? "" : `by ${by} `}`,
+  giveUp: "Give up",
+  giveUpTitle: (name: string) => `Give up the upload of ${name}?`,
+  giveUpText: (by: string | undefined) =>
+    `Its bytes are removed, and ${by ?? "whoever began it"} has to send the file again. An upload that nobody goes on with ends by itself after a day.`,
   stored: (done: string, total: string) => `${done} of ${total} are stored, until`,
   goOn: "Go on with the file",
   goOnWith: (name: string) => `Go on with ${name}`,

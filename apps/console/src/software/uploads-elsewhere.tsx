@@ -1,0 +1,50 @@
+import { useQuery } from "@tanstack/react-query";
+import { ask, change, r } from "../api/client.ts";
+import { invalidate } from "../api/query-client.ts";
+import { uploads as t } from "../text/en.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { bytes } from "../ui/format.ts";
+import { Time } from "../ui/time.tsx";
+import style from "./software.module.css";
+
+interface UploadsElsewhereProps {
+  readonly moduleId: number;
+  /** The uploads that this browser knows: they are shown with more to do. */
+  readonly known: ReadonlySet<string>;
+}
+
+/** The unfinished uploads to a module that began in other browsers, on command lines and in pipelines. They take room until somebody gives them up. */
+export function UploadsElsewhere({ moduleId, known }: UploadsElsewhereProps) {
+  const { data = [] } = useQuery(ask(r.artifactUploads.list));
+  const others = data.filter(({ id, softwareModuleId }) => softwareModuleId === moduleId && !known.has(id));
+  if (others.length === 0) return null;
+  const giveUp = async (uploadId: string) => {
+    await change(r.artifactUploads.cancel, { params: { softwareModuleId: moduleId, uploadId } });
+    await invalidate("artifactUploads");
+  };
+  return (
+    <>
+      <h2 className="muted">{t.elsewhere}</h2>
+      {others.map(({ id, filename, offset, size, openedBy, createdAt }) => (
+        <div key={id} className={style["upload"]}>
+          <div className={style["uploadHead"]}>
+            <b>{filename}</b>
+            <span className="muted num">
+              {t.storedBy(bytes(offset), bytes(size), openedBy)} <Time at={createdAt} />
+            </span>
+            <Confirm
+              small
+              look="ghost"
+              trigger={t.giveUp}
+              title={t.giveUpTitle(filename)}
+              text={t.giveUpText(openedBy)}
+              button={t.giveUp}
+              run={() => giveUp(id)}
+            />
+          </div>
+          <progress max={size} value={offset} aria-label={t.progress(filename)} />
+        </div>
+      ))}
+    </>
+  );
+}
