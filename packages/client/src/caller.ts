@@ -1,7 +1,7 @@
 import type { InputOf, ParamsOf, QueryOf, ResponseOf } from "@harrier/contracts";
 import { maxAnswerBytes, textWithin } from "./answer.ts";
 import type { Credentials, TokenSource } from "./credentials.ts";
-import { ApiError, type ApiErrorBody, NetworkError } from "./errors.ts";
+import { type ApiError, NetworkError, refusalOf } from "./errors.ts";
 import { type PreparedRequest, type RequestInput, type RouteRow, requestOf, type SentBody } from "./request.ts";
 
 export interface ClientOptions {
@@ -140,29 +140,6 @@ function sender({ baseUrl, credentials, fetch: given, retries = 2, maxWaitMs = 1
 
 function waitable({ status, retryAfter }: ApiError, maxWaitMs: number): boolean {
   return (status === 429 || status === 503) && retryAfter !== undefined && retryAfter * 1000 <= maxWaitMs;
-}
-
-/** What says why a request is refused is short; more is not of the server. */
-const maxRefusalBytes = 1024 * 1024;
-
-async function refusalOf(operation: string, answer: Response, expected?: RouteRow["errors"]): Promise<ApiError> {
-  const text = (await textWithin(answer, maxRefusalBytes).catch(() => undefined)) ?? "";
-  let body: ApiErrorBody = {};
-  try {
-    if (text.startsWith("{")) body = JSON.parse(text) as ApiErrorBody;
-  } catch {
-    // a proxy in between has answered something else
-  }
-  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
-  const requestId = answer.headers.get("x-request-id") ?? undefined;
-  return new ApiError({
-    operation,
-    status: answer.status,
-    body,
-    requestId,
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    expected,
-  });
 }
 
 export async function read(operation: string, answer: Response): Promise<unknown> {

@@ -1,4 +1,5 @@
 import { codes, type ErrorCode } from "@harrier/errors";
+import { textWithin } from "./answer.ts";
 
 /** The body of a refused request (spec 000 §7.2). */
 export interface ApiErrorBody {
@@ -40,6 +41,29 @@ export class ApiError extends Error {
     if (refusal.requestId !== undefined) this.requestId = refusal.requestId;
     if (refusal.retryAfter !== undefined) this.retryAfter = refusal.retryAfter;
   }
+}
+
+/** What says why a request is refused is short; more is not of the server. */
+const maxRefusalBytes = 1024 * 1024;
+
+/** Reads why the server has refused a request; `expected` are the errors that its route may answer. It never rejects. */
+export async function refusalOf(operation: string, answer: Response, expected?: readonly ErrorCode[]): Promise<ApiError> {
+  const text = (await textWithin(answer, maxRefusalBytes).catch(() => undefined)) ?? "";
+  let body: ApiErrorBody = {};
+  try {
+    if (text.startsWith("{")) body = JSON.parse(text) as ApiErrorBody;
+  } catch {
+    // a proxy in between has answered something else
+  }
+  const retryAfter = Number(answer.headers.get("retry-after") ?? Number.NaN);
+  return new ApiError({
+    operation,
+    status: answer.status,
+    body,
+    requestId: answer.headers.get("x-request-id") ?? undefined,
+    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    expected,
+  });
 }
 
 /** No answer came: the server could not be reached, or the connection broke. */

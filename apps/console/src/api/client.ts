@@ -3,7 +3,7 @@ import { ApiError, type CallOptions, createCaller, NetworkError, type RouteRow, 
 import type { ResponseOf } from "@harrier/contracts";
 import { states } from "../text/en.ts";
 
-export { ApiError, NetworkError, type Tagged } from "@harrier/client";
+export { ApiError, NetworkError, refusalOf, type Tagged } from "@harrier/client";
 export { r };
 
 /** The address of the server: what is before `/console/`, a proxy's prefix included. */

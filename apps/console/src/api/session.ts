@@ -1,5 +1,5 @@
 import { themeKey } from "../shell/theme.ts";
-import { ApiError, ask, r, send, server } from "./client.ts";
+import { ask, r, refusalOf, send, server } from "./client.ts";
 import { forgetDrafts } from "./drafts.ts";
 
 /** How people may sign in, as `/console/config` says it. */
@@ -27,7 +27,7 @@ export const me = { ...ask(r.userinfo.get), staleTime: 60_000 };
 export async function signIn(username: string, password: string): Promise<void> {
   const body = JSON.stringify({ username, password, kind: "browser" });
   const answer = await send("console/session", { method: "POST", headers: { "content-type": "application/json" }, body });
-  if (!answer.ok) throw refused("console.signIn", answer);
+  if (!answer.ok) throw await refusalOf("console.signIn", answer);
   tabs.postMessage(null);
 }
 
@@ -38,23 +38,11 @@ export async function signIn(username: string, password: string): Promise<void> 
 export async function signOut(): Promise<void> {
   const theme = localStorage.getItem(themeKey);
   const answer = await send("console/session", { method: "DELETE" });
-  if (!answer.ok && answer.status !== 401) throw refused("console.signOut", answer);
+  if (!answer.ok && answer.status !== 401) throw await refusalOf("console.signOut", answer);
   tabs.postMessage(null);
   forgetDrafts();
   localStorage.removeItem(issuerKey);
   if (theme !== null) localStorage.setItem(themeKey, theme);
-}
-
-function refused(operation: string, { status, headers }: Response): ApiError {
-  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
-  return new ApiError({
-    operation,
-    status,
-    body: {},
-    requestId: headers.get("x-request-id") ?? undefined,
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    expected: undefined,
-  });
 }
 
 /** Tells the other tabs that somebody has signed in by password or out: what they show is that of whoever was signed in before, so they begin anew. */

@@ -1,5 +1,5 @@
 import type { ArtifactView } from "@harrier/contracts";
-import { ApiError, change, r, send } from "../api/client.ts";
+import { ApiError, change, r, refusalOf, send } from "../api/client.ts";
 import { uploads as t } from "../text/en.ts";
 import { sha256Of } from "./hash.ts";
 import { partOf } from "./upload.state.ts";
@@ -103,16 +103,6 @@ async function sendPart(params: Params, file: File, from: number, partSize: numb
 async function put({ softwareModuleId, uploadId }: Params, offset: number, body: Blob, signal: AbortSignal): Promise<number> {
   const path = `api/mgmt/v1/softwaremodules/${softwareModuleId}/artifacts/uploads/${uploadId}?offset=${offset}`;
   const answer = await send(path, { method: "PUT", body, signal, headers: { "content-type": "application/octet-stream" } });
-  const text = await answer.text();
-  if (answer.ok) return (JSON.parse(text) as { offset: number }).offset;
-  const requestId = answer.headers.get("x-request-id") ?? undefined;
-  const said = text.startsWith("{") ? (JSON.parse(text) as object) : {};
-  throw new ApiError({
-    operation: "artifactUploads.sendPart",
-    status: answer.status,
-    body: said,
-    requestId,
-    retryAfter: undefined,
-    expected: undefined,
-  });
+  if (!answer.ok) throw await refusalOf("artifactUploads.sendPart", answer);
+  return ((await answer.json()) as { offset: number }).offset;
 }
