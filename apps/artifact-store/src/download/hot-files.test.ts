@@ -2,12 +2,13 @@ import { randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
+import type { Storage } from "../storage/storage.ts";
 import { type HotFile, HotFiles } from "./hot-files.ts";
 
-const limits = { fileBytes: 1_000, bytes: 2_500, keptMs: 60_000, reads: 2 };
+const limits = { fileBytes: 1_000, bytes: 3_500, tenantBytes: 2_500, keptMs: 60_000, reads: 2, readMs: 10_000 };
 
-/** A store of random files, which are as long as their key says: "a/900". */
-function storeOf(): { opened: string[]; files: Map<string, Buffer>; open(key: string): Promise<Readable> } {
+/** A store of random files, which are as long as their key says: "7/a/900" is of tenant 7. */
+function storeOf(): { opened: string[]; files: Map<string, Buffer>; open: Storage["open"]; stat: Storage["stat"] } {
   const opened: string[] = [];
   const files = new Map<string, Buffer>();
   return {
@@ -19,9 +20,13 @@ function storeOf(): { opened: string[]; files: Map<string, Buffer>; open(key: st
       files.set(key, bytes);
       return Readable.from([bytes.subarray(0, 10), bytes.subarray(10)]);
     },
+    async stat(key) {
+      const size = files.get(key)?.length;
+      return size === undefined ? undefined : { size };
+    },
   };
 }
-const sizeOf = (key: string): number => Number(key.split("/")[1]);
+const sizeOf = (key: string): number => Number(key.split("/")[2]);
 const ask = (hot: HotFiles, key: string): HotFile | undefined => hot.take(key, sizeOf(key));
 
 /** Asks until the file is in memory. */
@@ -35,39 +40,83 @@ async function heat(hot: HotFiles, key: string): Promise<HotFile> {
 it("a file is read into memory when it is asked for the second time, once, and answered from the next time on", async () => {
   const store = storeOf();
   const hot = new HotFiles(store, limits);
-  expect(ask(hot, "a/900")).toBeUndefined();
+  expect(ask(hot, "1/a/900")).toBeUndefined();
   await sleep(1);
   expect(store.opened).toEqual([]);
-  for (let n = 0; n < 3; n += 1) expect(ask(hot, "a/900")).toBeUndefined();
+  for (let n = 0; n < 3; n += 1) expect(ask(hot, "1/a/900")).toBeUndefined();
   await sleep(1);
-  const found = ask(hot, "a/900");
-  expect(found?.bytes.equals(store.files.get("a/900") as Buffer)).toBe(true);
-  expect(store.opened).toEqual(["a/900"]);
+  const found = ask(hot, "1/a/900");
+  expect(found?.bytes.equals(store.files.get("1/a/900") as Buffer)).toBe(true);
+  expect(store.opened).toEqual(["1/a/900"]);
 });
 
 it("a large file is never read into memory", async () => {
   const store = storeOf();
   const hot = new HotFiles(store, limits);
-  expect(await heat(hot, "a/1001")).toBeUndefined();
+  expect(await heat(hot, "1/a/1001")).toBeUndefined();
   expect([store.opened, hot.bytes]).toEqual([[], 0]);
 });
 
-it("what was asked for longest makes room, and what is being sent counts until it is given back", async () => {
-  const hot = new HotFiles(storeOf(), limits);
-  const [a, b] = [await heat(hot, "a/1000"), await heat(hot, "b/1000")];
-  b.release();
-  // `a` is dropped for `c` and still takes its memory, so `b` goes too
-  const c = await heat(hot, "c/1000");
-  expect([ask(hot, "a/1000"), ask(hot, "b/1000"), hot.bytes]).toEqual([undefined, undefined, 2_000]);
-  // nobody gives anything back: there is no room, and nothing is read
-  expect(await heat(hot, "d/1000")).toBeUndefined();
-  expect(hot.bytes).toBe(2_000);
-  a.release();
-  a.release();
-  c.release();
+it("more files than fit are read from the store, of a tenant and of all, and none that is kept makes room for them", async () => {
+  const store = storeOf();
+  const hot = new HotFiles(store, limits);
+  const held = [await heat(hot, "1/a/1000"), await heat(hot, "1/b/1000"), await heat(hot, "2/a/1000")];
+  expect(held.map((file) => file?.bytes.length)).toEqual([1_000, 1_000, 1_000]);
+  for (const key of ["1/c/1000", "2/b/1000", "3/a/501"]) expect(await heat(hot, key)).toBeUndefined();
+  expect([store.opened.length, hot.bytes]).toEqual([3, 3_000]);
+  expect(await heat(hot, "3/b/500")).toBeDefined();
+  for (const key of ["1/a/1000", "1/b/1000", "2/a/1000"]) expect(ask(hot, key)).toBeDefined();
+});
+
+it("files that are asked for in turn and do not all fit are read once more at most", async () => {
+  const store = storeOf();
+  const hot = new HotFiles(store, limits);
+  for (let round = 0; round < 50; round += 1) {
+    for (let n = 0; n < 9; n += 1) ask(hot, `1/${n}/500`)?.release();
+    await sleep(0);
+  }
+  expect(store.opened.length).toBe(5);
+});
+
+it("a file whose time is over takes its memory until nobody sends it, and its release counts once", async () => {
+  const hot = new HotFiles(storeOf(), { ...limits, keptMs: 50 });
+  const { release } = await heat(hot, "1/a/900");
+  await sleep(120);
+  expect([ask(hot, "1/a/900"), hot.bytes]).toEqual([undefined, 900]);
+  release();
+  release();
   expect(hot.bytes).toBe(0);
-  expect(await heat(hot, "d/1000")).toBeDefined();
-  expect(hot.bytes).toBe(1_000);
+});
+
+it("a file that slow devices are still being sent is kept on without a second copy, unless the store has lost it", async () => {
+  const store = storeOf();
+  const hot = new HotFiles(store, { ...limits, keptMs: 200 });
+  const slow = await heat(hot, "1/a/900");
+  await sleep(300);
+  const again = await heat(hot, "1/a/900");
+  expect([again?.bytes === slow.bytes, store.opened.length, hot.bytes]).toEqual([true, 1, 900]);
+  again.release();
+  await sleep(300);
+  store.files.clear();
+  expect([await heat(hot, "1/a/900"), hot.bytes]).toEqual([undefined, 900]);
+  slow.release();
+  expect(hot.bytes).toBe(0);
+});
+
+it("a store that does not send a file frees its place and its memory", async () => {
+  const store = storeOf();
+  const silent: Readable[] = [];
+  const open = async () => {
+    silent.push(new Readable({ read() {} }));
+    return silent.at(-1) as Readable;
+  };
+  const hot = new HotFiles({ ...store, open }, { ...limits, reads: 1, readMs: 50 });
+  expect(await heat(hot, "1/a/900")).toBeUndefined();
+  expect(hot.bytes).toBe(900);
+  await expect.poll(() => hot.bytes).toBe(0);
+  expect(silent[0]?.destroyed).toBe(true);
+  await heat(hot, "1/b/900");
+  expect(silent.length).toBe(2);
 });
 
 it("as many files as the limit says are read at a time", async () => {
@@ -77,13 +126,13 @@ it("as many files as the limit says are read at a time", async () => {
     waiting.push(stream);
     return stream;
   };
-  const hot = new HotFiles({ open }, limits);
-  for (const key of ["a/100", "b/100", "c/100"]) await heat(hot, key);
+  const hot = new HotFiles({ ...storeOf(), open }, limits);
+  for (const key of ["1/a/100", "1/b/100", "1/c/100"]) await heat(hot, key);
   expect(waiting.length).toBe(2);
   for (const stream of waiting) stream.push(Buffer.alloc(100)) && stream.push(null);
   await sleep(5);
-  expect(ask(hot, "a/100")).toBeDefined();
-  ask(hot, "c/100");
+  expect(ask(hot, "1/a/100")).toBeDefined();
+  ask(hot, "1/c/100");
   expect(waiting.length).toBe(3);
 });
 
@@ -94,20 +143,20 @@ it.each([
 ])("a file that %s is not kept, takes no memory, and is tried again", async (_what, broken) => {
   const store = storeOf();
   let works = false;
-  const hot = new HotFiles({ open: (key) => (works ? store.open(key) : broken()) }, limits);
-  expect(await heat(hot, "a/100")).toBeUndefined();
+  const hot = new HotFiles({ ...store, open: (key, size) => (works ? store.open(key, size) : broken()) }, limits);
+  expect(await heat(hot, "1/a/100")).toBeUndefined();
   await sleep(5);
   expect(hot.bytes).toBe(0);
   works = true;
-  expect(await heat(hot, "a/100")).toBeDefined();
+  expect(await heat(hot, "1/a/100")).toBeDefined();
 });
 
 it("a file is kept for its time, however often it is asked for, and then read again", async () => {
   const store = storeOf();
   const hot = new HotFiles(store, { ...limits, keptMs: 150 });
-  (await heat(hot, "a/100")).release();
+  (await heat(hot, "1/a/100")).release();
   await expect.poll(() => hot.bytes).toBe(0);
-  expect(store.opened).toEqual(["a/100"]);
-  expect(await heat(hot, "a/100")).toBeDefined();
-  expect(store.opened).toEqual(["a/100", "a/100"]);
+  expect(store.opened).toEqual(["1/a/100"]);
+  expect(await heat(hot, "1/a/100")).toBeDefined();
+  expect(store.opened).toEqual(["1/a/100", "1/a/100"]);
 });

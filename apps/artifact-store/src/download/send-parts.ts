@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import type { LimitFunction } from "p-limit";
 import type { ByteRange } from "../storage/storage.ts";
+import { readAll } from "./read-all.ts";
 import { piecesOf, type Span, spansOf } from "./spans.ts";
 
 // the boundary is in lower case, because SWUpdate's delta handler converts the header to lower case and then looks for that text
@@ -127,7 +128,7 @@ class Sources {
   #begin(span: Span): Promise<Source> {
     const { limit, open, openBare, idleMs } = this.#deps;
     if (!isShort(span)) return this.#open(open, span);
-    return limit(async () => readAll(await this.#open(openBare, span), { ...span, idleMs }));
+    return limit(async () => readAll(await this.#open(openBare, span), { size: span.end - span.start + 1, ms: idleMs }));
   }
 
   async #open(open: PartsDeps["open"], { start, end }: Span): Promise<Readable> {
@@ -137,23 +138,6 @@ class Sources {
     this.#streams.add(stream);
     return stream.once("close", () => this.#streams.delete(stream));
   }
-}
-
-/** Reads a span into memory. Node's own function is not used: it copies through a Blob, whose memory only a collection of the whole heap frees. */
-async function readAll(stream: Readable, { start, end, idleMs }: ByteRange & { idleMs: number }): Promise<Buffer[]> {
-  let missing = end - start + 1;
-  const chunks: Buffer[] = [];
-  const late = setTimeout(() => stream.destroy(new Error(`the store did not send ${missing} bytes in ${idleMs} ms`)), idleMs);
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      missing -= chunk.length;
-    }
-  } finally {
-    clearTimeout(late);
-  }
-  if (missing !== 0) throw new Error(`${missing} bytes of the stored object are missing`);
-  return chunks;
 }
 
 const isShort = ({ start, end }: Span): boolean => end - start < shortSpan;

@@ -8,7 +8,10 @@ import { type Room, tooLarge } from "../upload/measure.ts";
 import { countOpen, lockOpening, openResumable, type ResumableRow } from "./resumable.sql.ts";
 import { keepMs } from "./resumable.ts";
 
-/** A tenant has at most so many unfinished uploads in parts, and a user so many of them, so that one user leaves the others room. */
+/**
+ * A tenant has at most so many unfinished uploads in parts, and a user so many of them, so that one leaves the others places. Users of the same name, of
+ * the tenant and of an issuer, share theirs. What the uploads may grow to is shared by all: whoever may upload can use up a tenant's storage anyway.
+ */
 export const maxOpen = { ofTenant: 50, ofUser: 20 } as const;
 
 /** No file has more parts than S3 can join. */
@@ -44,6 +47,6 @@ function checkOpen(room: Room, { uploads, own, bytes }: { uploads: number; own: 
 }
 
 function tooMany(whose: string, most: number): HarrierError {
-  const message = `Quota exceeded: a ${whose} has ${most} unfinished uploads at most. End or give up one of those in /artifacts/uploads.`;
+  const message = `Quota exceeded: a ${whose} has ${most} unfinished uploads at most; GET artifacts/uploads lists them.`;
   return new HarrierError("quotaTooManyEntries", message);
 }

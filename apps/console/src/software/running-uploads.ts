@@ -96,7 +96,10 @@ export function startUpload(place: Place, file: File, resumed?: string): void {
       edit(id, { result, state: "done" });
       void invalidate("artifacts", "artifactUploads", "softwareModules", "distributionSets");
     },
-    (error: unknown) => edit(id, { error, state: "failed" }),
+    (error: unknown) => {
+      edit(id, { error, state: "failed" });
+      void invalidate("artifactUploads");
+    },
   );
 }
 

@@ -7,6 +7,8 @@ import { bytes } from "../ui/format.ts";
 import { Time } from "../ui/time.tsx";
 import style from "./software.module.css";
 
+const againMs = 10_000;
+
 interface UploadsElsewhereProps {
   readonly moduleId: number;
   /** The uploads that this browser knows: they are shown with more to do. */
@@ -15,17 +17,19 @@ interface UploadsElsewhereProps {
 
 /** The unfinished uploads to a module that began in other browsers, on command lines and in pipelines. They take room until somebody gives them up. */
 export function UploadsElsewhere({ moduleId, known }: UploadsElsewhereProps) {
-  const { data = [] } = useQuery(ask(r.artifactUploads.list));
+  // no event tells how far they are, so they are asked for again while there are any
+  const { data = [] } = useQuery({
+    ...ask(r.artifactUploads.list),
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.length === 0 ? false : againMs),
+  });
   const others = data.filter(({ id, softwareModuleId }) => softwareModuleId === moduleId && !known.has(id));
   if (others.length === 0) return null;
-  const giveUp = async (uploadId: string) => {
-    await change(r.artifactUploads.cancel, { params: { softwareModuleId: moduleId, uploadId } });
-    await invalidate("artifactUploads");
-  };
+  const giveUp = (uploadId: string) =>
+    change(r.artifactUploads.cancel, { params: { softwareModuleId: moduleId, uploadId } }).finally(() => invalidate("artifactUploads"));
   return (
     <>
       <h2 className="muted">{t.elsewhere}</h2>
-      {others.map(({ id, filename, offset, size, openedBy, createdAt }) => (
+      {others.map(({ id, status, filename, offset, size, openedBy, createdAt }) => (
         <div key={id} className={style["upload"]}>
           <div className={style["uploadHead"]}>
             <b>{filename}</b>
@@ -35,6 +39,7 @@ export function UploadsElsewhere({ moduleId, known }: UploadsElsewhereProps) {
             <Confirm
               small
               look="ghost"
+              why={status === "open" ? undefined : t.completed}
               trigger={t.giveUp}
               title={t.giveUpTitle(filename)}
               text={t.giveUpText(openedBy)}

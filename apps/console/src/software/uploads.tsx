@@ -1,5 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { type DragEvent, useState } from "react";
+import { r } from "../api/client.ts";
+import { useLacking } from "../api/permissions.ts";
+import { invalidate } from "../api/query-client.ts";
 import { me } from "../api/session.ts";
 import { software, uploads as t } from "../text/en.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
@@ -24,6 +27,7 @@ export function Uploads({ moduleId, why }: { moduleId: number; why: string | und
 
 function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
   const running = useRunning(place);
+  const lacking = useLacking(r.artifactUploads.list);
   const [left, setLeft] = useState<readonly string[]>([]);
   const [over, setOver] = useState(false);
   const add = (list: FileList | null) => {
@@ -55,10 +59,11 @@ function UploadsOf({ place, why }: { place: Place; why: string | undefined }) {
             forget={() => {
               forget(localStorage, place, upload.uploadId);
               setLeft([...left, upload.uploadId]);
+              void invalidate("artifactUploads");
             }}
           />
         ))}
-      {why === undefined && <UploadsElsewhere moduleId={place.moduleId} known={known} />}
+      {lacking === undefined && <UploadsElsewhere moduleId={place.moduleId} known={known} />}
       {why === undefined ? (
         // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one more way; the button beside it does the same
         <div

@@ -26,6 +26,7 @@ const columns: readonly Column[] = [
 
 const uploadColumns: readonly Column[] = [
   { head: "ID", at: "id" },
+  { head: "STATUS", at: "status" },
   { head: "MODULE", at: "softwareModuleId" },
   { head: "FILE", at: "filename" },
   { head: "STORED", at: "offset" },
@@ -157,6 +158,8 @@ export const artifacts = noun(["artifact", "artifacts"], "Artifacts: the files o
     async run(session, [uploadId = ""]) {
       const found = (await session.read(r.artifactUploads.list)).find(({ id }) => id === uploadId);
       if (found === undefined) throw new ExitError(exit.notFound, `there is no unfinished upload ${uploadId}`);
+      if (found.status !== "open")
+        throw new ExitError(exit.failed, `the upload of ${found.filename} has all its bytes, and becomes an artifact`);
       await session.confirm(`Give up the upload of ${found.filename}${found.openedBy === undefined ? "" : ` by ${found.openedBy}`}`);
       await session.write(r.artifactUploads.cancel, { params: { softwareModuleId: found.softwareModuleId, uploadId } });
       session.note(`the upload of ${found.filename} is given up`);
