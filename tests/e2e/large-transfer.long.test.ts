@@ -144,6 +144,7 @@ describe.each(["directory", "bucket"])("%s", (kind) => {
       );
       if (put?.status === 200) offset = put.body.offset;
       else {
+        if (put !== undefined && put.status !== 429 && put.status < 500) throw new Error(`part at ${offset}: ${put.status}`);
         resent += 1;
         // An upload whose part was cut off is free again after seconds, and its client is told to wait.
         if (put !== undefined) await sleep(1_000);

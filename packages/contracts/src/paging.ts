@@ -4,22 +4,34 @@ import { first, firstUnlessEmpty, optionalQuery } from "./query-text.ts";
 import { shownAs } from "./shown-as.ts";
 import { lookedUpText } from "./values.ts";
 
-const wholeNumber = z
-  .string()
-  .trim()
-  .regex(/^[+-]?\d{1,10}$/, "must be a number")
-  .transform(Number)
-  .refine((value) => value >= -2_147_483_648 && value <= 2_147_483_647, {
-    error: "must be a number of 32 bits",
-    params: { unreadable: true },
-  });
+/** The whole numbers of 32 bits, and those of 64 bits that JSON can hold. */
+const sizes = {
+  int32: { digits: /^[+-]?\d{1,10}$/, min: -2_147_483_648, max: 2_147_483_647, message: "must be a number of 32 bits" },
+  int64: { digits: /^[+-]?\d{1,16}$/, min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, message: "must be a number below 2^53" },
+} as const;
 
-/** Makes a whole number in a query; an absent or empty text gives the fallback, and a text that is no number is unreadable. */
-export function queryInt(fallback: number, lenient: (value: number) => number = (value) => value) {
+function queryNumber(format: keyof typeof sizes, fallback: number, lenient: (value: number) => number) {
+  const { digits, min, max, message } = sizes[format];
+  const wholeNumber = z
+    .string()
+    .trim()
+    .regex(digits, "must be a number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: message, params: { unreadable: true } });
   const schema = z
     .preprocess(firstUnlessEmpty, wholeNumber.optional())
     .transform((value) => (value === undefined ? fallback : lenient(value)));
-  return shownAs(schema, { type: "integer", format: "int32", default: fallback });
+  return shownAs(schema, { type: "integer", format, default: fallback });
+}
+
+/** Makes a whole number in a query; an absent or empty text gives the fallback, and a text that is no number is unreadable. */
+export function queryInt(fallback: number, lenient: (value: number) => number = (value) => value) {
+  return queryNumber("int32", fallback, lenient);
+}
+
+/** Makes a number of bytes in a query, which may be beyond 32 bits; otherwise as `queryInt`. */
+export function queryBytes(fallback: number, lenient: (value: number) => number = (value) => value) {
+  return queryNumber("int64", fallback, lenient);
 }
 
 /** A text in a query, unchanged; `""` stays, because an empty `q` is an error of its own (contract management.md §1.3). */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { queryInt } from "../paging.ts";
+import { queryBytes } from "../paging.ts";
 import { bodiless, created, ok, routesOf } from "../route.ts";
 import { shownAs } from "../shown-as.ts";
 import { byteCount, checksum, fileName, lookedUpText, pathId } from "../values.ts";
@@ -92,7 +92,7 @@ export const artifactUploads = routesOf("artifactUploads", common, {
     method: "PUT",
     path: `${base}/:uploadId`,
     params: one,
-    query: z.object({ offset: queryInt(0, (value) => Math.max(0, value)) }),
+    query: z.object({ offset: queryBytes(0, (value) => Math.max(0, value)) }),
     body: shownAs(z.unknown(), { type: "string", format: "binary" }),
     bodyKind: "binary",
     success: ok,
