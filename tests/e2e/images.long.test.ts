@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -14,7 +14,10 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const run = promisify(execFile);
 const recipe = readFileSync(join(workspaceRoot, "deploy", "docker", "Dockerfile"), "utf8");
-const build = recipe.slice(0, recipe.lastIndexOf("\nFROM ")).replaceAll("\\\n", " ");
+const lastStage = recipe.lastIndexOf("\nFROM ");
+const build = recipe.slice(0, lastStage).replaceAll("\\\n", " ");
+/** What the last stage takes of the sources, beside the app. */
+const besideApp = [...recipe.slice(lastStage).matchAll(/^COPY --from=build \S+ \/src\/(\S+) \.\/(\S+)$/gm)];
 
 /** Does what the build stage does, in a clean folder; returns the folder that becomes the image's. */
 async function followRecipe(app: string, folder: string): Promise<string> {
@@ -37,6 +40,8 @@ async function followRecipe(app: string, folder: string): Promise<string> {
       maxBuffer: 64 * 1024 * 1024,
     });
   }
+  expect(besideApp.length).toBeGreaterThan(0);
+  for (const [, from = "", to = ""] of besideApp) cpSync(join(src, from), join(out, to), { recursive: true });
   return out;
 }
 
