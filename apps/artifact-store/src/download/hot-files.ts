@@ -94,7 +94,7 @@ export class HotFiles {
     return { bytes: kept.bytes, release };
   }
 
-  /** Brings a file into memory, if there is room. Whoever asks meanwhile reads for himself, and hears of a failure from his own reading. */
+  /** Brings a file into memory, if there is room. Downloads that begin meanwhile read from the store, and hear of a failure there. */
   async #warm(key: string, size: number): Promise<void> {
     if (this.#reading.has(key) || this.#reading.size >= this.#limits.reads) return;
     this.#reading.add(key);
@@ -103,7 +103,7 @@ export class HotFiles {
       if (leaving === undefined) await this.#read(key, size);
       else await this.#keepOn(leaving);
     } catch {
-      // the file is not kept, and whoever asks for it hears why
+      // the file is not kept, and the next download hears why from the store
     } finally {
       this.#reading.delete(key);
     }
