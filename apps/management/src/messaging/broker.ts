@@ -71,10 +71,11 @@ export function createBroker(settings: BrokerSettings): Broker {
     async prepare(vhost, use) {
       await put(["vhosts", vhost]);
       await put(["permissions", vhost, settings.serviceUser], { configure: ".*", write: ".*", read: ".*" });
-      await Promise.all([
-        ...Object.entries(vhostLimits).map(([name, value]) => put(["vhost-limits", vhost, name], { value })),
-        ...Object.entries(messagingPolicies).map(([name, policy]) => put(["policies", vhost, name], { ...policy, "apply-to": "queues" })),
-      ]);
+      // one after the other: the broker keeps both limits in one record, and of two at the same time it could lose one
+      for (const [name, value] of Object.entries(vhostLimits)) await put(["vhost-limits", vhost, name], { value });
+      await Promise.all(
+        Object.entries(messagingPolicies).map(([name, policy]) => put(["policies", vhost, name], { ...policy, "apply-to": "queues" })),
+      );
       await (use === "dmf"
         ? declareDmf(put, ask, vhost)
         : put(["exchanges", vhost, dmfNames.sieExchange], { type: "topic", durable: true }));
