@@ -1,55 +1,37 @@
 import type { OAuth2ClientView } from "@harrier/contracts";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
-import { byName } from "../filters/filters.state.ts";
 import { common, clients as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
 import { moment } from "../ui/format.ts";
+import { byNameQuery, FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { limits } from "../ui/limits.ts";
-import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import { TwoLines } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
 import { Empty } from "../ui/states.tsx";
-
-const route = getRouteApi("/in/settings/{-$part}");
 
 type Open = { readonly to: "edit" | "rotate"; readonly client: OAuth2ClientView } | { readonly to: "new" };
 
 /** The programs that get tokens by client id and secret. */
 export function Clients() {
-  const { q, sort } = route.useSearch();
-  const navigate = route.useNavigate();
   const [open, setOpen] = useState<Open>();
   const [secret, setSecret] = useState<Secret>();
   const close = () => setOpen(undefined);
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setOpen({ to: "new" })}>
-          <Plus size={14} aria-hidden />
-          {t.new}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.find}
+        add={{ label: t.new, onClick: () => setOpen({ to: "new" }) }}
         label={t.columns.name}
         columns={columnsOf(setOpen)}
         rowHeight={52}
-        rows={(offset, limit, sought) =>
-          ask(r.oauth2Clients.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit } })
-        }
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
+        rows={(wanted) => ask(r.oauth2Clients.list, { query: byNameQuery(wanted) })}
         empty={<Empty title={t.emptyTitle} text={t.text} command="harrier client create" />}
       />
       {open?.to === "new" && <ClientForm of={undefined} close={close} made={setSecret} />}

@@ -1,6 +1,4 @@
 import type { ApiKeyView } from "@harrier/contracts";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { type Asked, ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
@@ -9,40 +7,30 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { limits } from "../ui/limits.ts";
-import { ListBar, Listing, TwoLines, whole } from "../ui/listing.tsx";
+import { TwoLines, whole } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { named } from "./named.ts";
 
-const route = getRouteApi("/in/settings/{-$part}");
-
 /** The keys by which gateways sign in for devices. */
 export function Keys() {
-  const { q } = route.useSearch();
-  const navigate = route.useNavigate();
   const [editing, setEditing] = useState<ApiKeyView | "new">();
   const [secret, setSecret] = useState<Secret>();
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setEditing("new")}>
-          <Plus size={14} aria-hidden />
-          {t.new}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.find}
+        add={{ label: t.new, onClick: () => setEditing("new") }}
         label={t.columns.name}
         columns={columnsOf(setEditing)}
         rowHeight={52}
-        rows={(offset, limit, sought) => whole(named(ask(r.apiKeys.list) as Asked<ApiKeyView[]>, sought))(offset, limit)}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
+        sortable={false}
+        rows={({ offset, limit, q }) => whole(named(ask(r.apiKeys.list) as Asked<ApiKeyView[]>, q))(offset, limit)}
         empty={<Empty title={t.emptyTitle} text={t.text} command="harrier key create" />}
       />
       {editing === "new" && <NewKey close={() => setEditing(undefined)} made={setSecret} />}

@@ -1,14 +1,12 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { byName } from "../filters/filters.state.ts";
 import { common, states, kinds as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { Field } from "../ui/field.tsx";
+import { byNameQuery, FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { ListBar, Listing, ListParts } from "../ui/listing.tsx";
+import { ListParts } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Tag } from "../ui/status.tsx";
@@ -87,31 +85,16 @@ function Edit({ row, kind, edit }: { row: Kind; kind: KindOf; edit: (row: Kind) 
 }
 
 function KindList({ kind, label }: { kind: KindOf; label: string }) {
-  const { q, sort } = route.useSearch();
-  const navigate = route.useNavigate();
   const [editing, setEditing] = useState<Kind | "new">();
   const lacking = useLacking(kind.rows.create);
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
-  const add = (
-    <Button look="primary" why={lacking && states.missing(lacking)} onClick={() => setEditing("new")}>
-      <Plus size={14} aria-hidden />
-      {kind.isType ? t.newType : t.newTag}
-    </Button>
-  );
   return (
     <ListParts>
-      <ListBar>
-        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
-        {add}
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.find}
+        add={{ label: kind.isType ? t.newType : t.newTag, onClick: () => setEditing("new"), why: lacking && states.missing(lacking) }}
         label={label}
         columns={columnsOf(kind, setEditing)}
-        rows={(offset, limit, sought) => kind.list({ q: byName(sought), sort: sort ?? "name:ASC", offset, limit })}
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
+        rows={(wanted) => kind.list(byNameQuery(wanted))}
         empty={<Empty title={t.emptyTitle} text={kind.isType ? t.emptyTypes : t.emptyTags} />}
       />
       {editing !== undefined && <KindForm kind={kind} of={editing === "new" ? undefined : editing} close={() => setEditing(undefined)} />}

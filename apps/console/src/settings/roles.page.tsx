@@ -1,52 +1,33 @@
 import type { RoleView } from "@harrier/contracts";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
-import { byName } from "../filters/filters.state.ts";
 import { common, people as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
+import { byNameQuery, FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { limits } from "../ui/limits.ts";
-import { ListBar, Listing } from "../ui/listing.tsx";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { MatrixDialog } from "./matrix.tsx";
 
-const route = getRouteApi("/in/settings/{-$part}");
-
 type Named = Pick<RoleView, "id" | "name">;
 
 /** The roles of the tenant. */
 export function Roles() {
-  const { q, sort } = route.useSearch();
-  const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const [open, setOpen] = useState<Named>();
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.findRole} hideLabel placeholder={t.findRole} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setAdding(true)}>
-          <Plus size={14} aria-hidden />
-          {t.newRole}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.findRole}
+        add={{ label: t.newRole, onClick: () => setAdding(true) }}
         label={t.columns.role}
         columns={columnsOf(setOpen)}
-        rows={(offset, limit, sought) =>
-          ask(r.roles.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
-        }
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
+        rows={(wanted) => ask(r.roles.list, { query: { ...byNameQuery(wanted), representation: "full" } })}
         empty={<Empty title={t.rolesEmpty} text={t.rolesText} command="harrier role create" />}
       />
       {adding && <NewRole close={() => setAdding(false)} made={setOpen} />}

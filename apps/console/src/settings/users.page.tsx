@@ -1,19 +1,16 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { UserView } from "@harrier/contracts";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ask, askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import { byName } from "../filters/filters.state.ts";
 import { SessionsOfUser } from "../me/sessions.tsx";
 import { common, sessions, people as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
-import { Field } from "../ui/field.tsx";
+import { byNameQuery, FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import { TwoLines } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
 import { Empty } from "../ui/states.tsx";
@@ -22,8 +19,6 @@ import { MatrixDialog } from "./matrix.tsx";
 import { NewPassword, passwordLeast } from "./new-password.tsx";
 import { NewUser } from "./new-user.tsx";
 
-const route = getRouteApi("/in/settings/{-$part}");
-
 type Open = {
   readonly user: Pick<UserView, "id" | "name"> & { readonly systemManaged?: boolean };
   readonly to: "permissions" | "password" | "sessions";
@@ -31,31 +26,17 @@ type Open = {
 
 /** The users of the tenant. */
 export function Users() {
-  const { q, sort } = route.useSearch();
-  const navigate = route.useNavigate();
   const [adding, setAdding] = useState(false);
   const [open, setOpen] = useState<Open>();
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.findUser} hideLabel placeholder={t.findUser} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setAdding(true)}>
-          <Plus size={14} aria-hidden />
-          {t.newUser}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.findUser}
+        add={{ label: t.newUser, onClick: () => setAdding(true) }}
         label={t.columns.user}
         columns={columnsOf(setOpen)}
         rowHeight={52}
-        rows={(offset, limit, sought) =>
-          ask(r.users.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit, representation: "full" } })
-        }
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
+        rows={(wanted) => ask(r.users.list, { query: { ...byNameQuery(wanted), representation: "full" } })}
         empty={<Empty title={t.usersEmpty} text={t.usersText} />}
       />
       {adding && <NewUser close={() => setAdding(false)} made={(user) => setOpen({ user, to: "permissions" })} />}

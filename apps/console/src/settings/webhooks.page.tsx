@@ -1,17 +1,15 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { WebhookView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import device from "../device/device.module.css";
 import { common, webhooks as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
-import { Field } from "../ui/field.tsx";
+import { FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
-import { ListBar, Listing, TwoLines, whole } from "../ui/listing.tsx";
+import { TwoLines, whole } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
 import { Scroll } from "../ui/scroll.tsx";
@@ -23,36 +21,26 @@ import { toast, toastFailure } from "../ui/toast.tsx";
 import { named } from "./named.ts";
 import { WebhookForm } from "./webhook-form.tsx";
 
-const route = getRouteApi("/in/settings/{-$part}");
 const pollMs = 10_000;
 
 type Open = { readonly to: "edit" | "log"; readonly hook: WebhookView } | { readonly to: "new" };
 
 /** Where events are sent. */
 export function Webhooks() {
-  const { q } = route.useSearch();
-  const navigate = route.useNavigate();
   const [open, setOpen] = useState<Open>();
   const [secret, setSecret] = useState<Secret>();
   const close = () => setOpen(undefined);
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setOpen({ to: "new" })}>
-          <Plus size={14} aria-hidden />
-          {t.new}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.find}
+        add={{ label: t.new, onClick: () => setOpen({ to: "new" }) }}
         label={t.columns.name}
         columns={columnsOf(setOpen)}
         rowHeight={56}
-        rows={(offset, limit, sought) => whole(named(ask(r.webhooks.list), sought))(offset, limit)}
+        sortable={false}
+        rows={({ offset, limit, q }) => whole(named(ask(r.webhooks.list), q))(offset, limit)}
         pollMs={pollMs}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.text} />}
       />
       {open?.to === "new" && <WebhookForm of={undefined} close={close} made={setSecret} />}

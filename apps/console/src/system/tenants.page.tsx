@@ -1,22 +1,20 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { TenantView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { Plus } from "lucide-react";
 import { useState } from "react";
 import { ask, askSeen, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { me } from "../api/session.ts";
-import { byName } from "../filters/filters.state.ts";
 import { QuotaTable } from "../settings/quota-table.tsx";
 import { common, system as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
 import { Reading, type Seen, useEdits } from "../ui/edited.tsx";
 import { Field } from "../ui/field.tsx";
+import { byNameQuery, FoundList } from "../ui/found-list.tsx";
 import type { Column } from "../ui/grid.tsx";
 import { limits } from "../ui/limits.ts";
-import { ListBar, Listing, TwoLines } from "../ui/listing.tsx";
+import { TwoLines } from "../ui/listing.tsx";
 import overlay from "../ui/overlay.module.css";
 import { Remove } from "../ui/remove.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
@@ -24,39 +22,26 @@ import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 
-const route = getRouteApi("/in/system/{-$part}");
 const pollMs = 10_000;
 
 type Open = { readonly to: "edit" | "quotas"; readonly tenant: TenantView } | { readonly to: "new" };
 
 /** The tenants of the installation. */
 export function Tenants() {
-  const { q, sort } = route.useSearch();
-  const navigate = route.useNavigate();
   const { data: user } = useQuery(me);
   const [open, setOpen] = useState<Open>();
   const [secret, setSecret] = useState<Secret>();
   const close = () => setOpen(undefined);
-  const search = (text: string) => void navigate({ search: (old) => ({ ...old, q: text === "" ? undefined : text }), replace: true });
   return (
     <>
-      <ListBar>
-        <Field label={t.find} hideLabel placeholder={t.find} value={q ?? ""} onChange={search} data-filter="" />
-        <Button look="primary" onClick={() => setOpen({ to: "new" })}>
-          <Plus size={14} aria-hidden />
-          {t.newTenant}
-        </Button>
-      </ListBar>
-      <Listing
+      <FoundList
+        find={t.find}
+        add={{ label: t.newTenant, onClick: () => setOpen({ to: "new" }) }}
         label={t.columns.tenant}
         columns={columnsOf(setOpen, user?.tenant)}
         rowHeight={52}
-        rows={(offset, limit, sought) => ask(r.tenants.list, { query: { q: byName(sought), sort: sort ?? "name:ASC", offset, limit } })}
+        rows={(wanted) => ask(r.tenants.list, { query: byNameQuery(wanted) })}
         pollMs={pollMs}
-        sort={sort}
-        onSort={(next) => void navigate({ search: (old) => ({ ...old, sort: next }) })}
-        q={q}
-        clear={q === undefined ? undefined : () => search("")}
         empty={<Empty title={t.emptyTitle} text={t.tenantText} />}
       />
       {open?.to === "new" && <NewTenant close={close} made={setSecret} />}

@@ -11,7 +11,7 @@ interface PageOf<Row> {
   readonly total?: number | undefined;
 }
 
-interface ListingProps<Row> {
+export interface ListingProps<Row> {
   readonly label: string;
   /** The query of so many rows after so many others, of those that match. */
   readonly rows: (offset: number, limit: number, q?: string) => Asked<PageOf<Row>>;
