@@ -5,6 +5,7 @@ import type { CloudEvent } from "@harrier/events";
 import { backOff, type LeaseOptions, Leases } from "@harrier/jobs";
 import type { Changes } from "../events/changes.ts";
 import { decodeCursor, encodeCursor } from "../events/cursor.ts";
+import { createNoticedTenants } from "../events/noticed-tenants.ts";
 import { cursorOfNow, type EventsRead, readEvents, requireKept } from "../events/read-events.ts";
 import { claimPublications, notifyPublications, type PublicationClaim, publishingTenants, storePublication } from "./publications.sql.ts";
 import type { StreamMessage, StreamPublisher } from "./stream-publisher.ts";
@@ -38,31 +39,16 @@ const retries = { firstMs: 500, maxMs: 30_000 };
 export function createPublications(deps: PublicationDeps, options: LeaseOptions): Leases<PublicationClaim> {
   const owner = randomUUID();
   const { pool } = deps.db;
-  const noticed = new Set<number>();
-  const listening = new Map<number, () => void>();
+  const noticed = createNoticedTenants(deps.changes, () => leases.wake());
   const leases = new Leases<PublicationClaim>(
     {
       async notice() {
         if (deps.publisher === undefined) return;
-        const wanted = new Set((await run(pool, publishingTenants, [])).map(({ tenantId }) => tenantId));
-        for (const [tenantId, leave] of listening) {
-          if (wanted.has(tenantId)) continue;
-          leave();
-          listening.delete(tenantId);
-        }
-        for (const tenantId of wanted) {
-          if (listening.has(tenantId)) continue;
-          const changed = (): void => {
-            noticed.add(tenantId);
-            leases.wake();
-          };
-          listening.set(tenantId, deps.changes.listen({ tenantId, changed, ended: () => {} }));
-        }
+        noticed.listenTo((await run(pool, publishingTenants, [])).map(({ tenantId }) => tenantId));
       },
       async claim(free) {
         if (deps.publisher === undefined) return [];
-        const told = [...noticed];
-        noticed.clear();
+        const told = noticed.take();
         if (told.length > 0) await run(pool, notifyPublications, [told]);
         return run(pool, claimPublications, [owner, options.leaseSeconds, free]);
       },

@@ -5,6 +5,7 @@ import type { CloudEvent } from "@harrier/events";
 import { backOff, type LeaseOptions, Leases } from "@harrier/jobs";
 import type { Changes } from "../events/changes.ts";
 import { type Cursor, decodeCursor, encodeCursor } from "../events/cursor.ts";
+import { createNoticedTenants } from "../events/noticed-tenants.ts";
 import { cursorOfNow, readEvents, requireKept } from "../events/read-events.ts";
 import {
   claimWebhooks,
@@ -54,32 +55,17 @@ const goneStatus = 410;
  */
 export function createDeliveries(deps: DeliveryDeps, options: LeaseOptions): Leases<WebhookClaim> {
   const { pool } = deps.db;
-  const noticed = new Set<number>();
+  const noticed = createNoticedTenants(deps.changes, () => leases.wake());
   const underWay: UnderWay = new Map();
-  const listening = new Map<number, () => void>();
   const leases = new Leases<WebhookClaim>(
     {
       async notice() {
         // without a free place nothing is claimed, and nobody else would look
         if (underWay.size >= options.slots) await endLost(pool, underWay);
-        const wanted = new Set((await run(pool, listeningTenants, [])).map(({ tenantId }) => tenantId));
-        for (const [tenantId, leave] of listening) {
-          if (wanted.has(tenantId)) continue;
-          leave();
-          listening.delete(tenantId);
-        }
-        for (const tenantId of wanted) {
-          if (listening.has(tenantId)) continue;
-          const changed = (): void => {
-            noticed.add(tenantId);
-            leases.wake();
-          };
-          listening.set(tenantId, deps.changes.listen({ tenantId, changed, ended: () => {} }));
-        }
+        noticed.listenTo((await run(pool, listeningTenants, [])).map(({ tenantId }) => tenantId));
       },
       async claim(free) {
-        const told = [...noticed];
-        noticed.clear();
+        const told = noticed.take();
         if (told.length > 0) await run(pool, notifyWebhooks, [told]);
         await endLost(pool, underWay);
         return run(pool, claimWebhooks, [options.leaseSeconds, free, perTenant, [...underWay.keys()].map(({ tenantId }) => tenantId)]);
