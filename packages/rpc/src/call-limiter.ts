@@ -35,10 +35,13 @@ export class CallLimiter {
         clearTimeout(limit);
         resolve();
       };
-      const limit = setTimeout(() => {
-        this.#waiting.delete(begin);
-        reject(new HarrierError("deadlineExceeded"));
-      }, deadline - Date.now());
+      const limit = setTimeout(
+        () => {
+          this.#waiting.delete(begin);
+          reject(new HarrierError("deadlineExceeded"));
+        },
+        Math.max(0, deadline - Date.now()),
+      );
       this.#waiting.add(begin);
     });
   }

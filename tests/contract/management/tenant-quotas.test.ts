@@ -1,11 +1,12 @@
+import { Readable } from "node:stream";
 import { type QuotaKey, type QuotaView, quotaDefaults, quotaKeys, routeTable as r } from "@harrier/contracts";
 import { multipart } from "@harrier/testkit";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { apiKeyBuilder } from "../support/api-keys.ts";
 import { builder, someBytes, unique } from "../support/build.ts";
-import { type CallOptions, call, dialects, refused } from "../support/call.ts";
+import { type CallOptions, call, dialects, refused, urlOf } from "../support/call.ts";
 import { device } from "../support/device.ts";
-import { credentials, type Identity, workAs } from "../support/http.ts";
+import { credentials, type Identity, send, workAs } from "../support/http.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { eventually, pause } from "../support/wait.ts";
@@ -110,6 +111,19 @@ describe.each(dialects)("quotas of a tenant, %s", (dialect) => {
     await build.upload(id, someBytes(10));
     expect((await quota("ARTIFACT_STORAGE_MAX_BYTES")).used).toBe(2_009);
     expect((await quota("ARTIFACT_MAX_BYTES")).used).toBe(1_000);
+  });
+
+  it("bad input: whoever sends a file beyond the limit reads why, however much of it is sent and how fast, and whether or not its length is said", async () => {
+    await limit("ARTIFACT_MAX_BYTES", 1_000);
+    const { id } = await build.module();
+    const { type, body } = multipart([{ filename: unique("file"), bytes: someBytes(64 * 2 ** 20) }]);
+    const pieces = Array.from({ length: 65 }, (_, n) => body.subarray(n * 2 ** 20, (n + 1) * 2 ** 20));
+    const path = urlOf(r.artifacts.upload, dialect, { params: { softwareModuleId: id } });
+    const headers = { authorization: own.admin, "content-type": type };
+    for (const sent of [body, Readable.from(pieces), body, Readable.from(pieces)]) {
+      const { status, json } = await send<{ errorCode: string }>(path, { method: "POST", headers, body: sent });
+      expect([status, json?.errorCode]).toEqual([over, "hawkbit.server.error.quota.fileSizeExceeded"]);
+    }
   });
 
   it("management 12.96, 12.138 the number of assignments in a request and of API keys follows its limit at once", async () => {

@@ -2,7 +2,7 @@ import { type ArtifactUploadView, artifactUploads } from "@harrier/contracts";
 import { run } from "@harrier/db";
 import { discardRest, type Mount, TenantLimiter } from "@harrier/service";
 import { partSize } from "../storage/storage.ts";
-import { toView as artifactView, uploadingOf } from "../upload/upload.routes.ts";
+import { toView as artifactView, lengthOf, uploadingOf } from "../upload/upload.routes.ts";
 import { type CompleteDeps, completeUpload } from "./complete-upload.ts";
 import { readContentDigest } from "./content-digest.ts";
 import { maxOpen, openUploadInParts } from "./open-upload.ts";
@@ -41,10 +41,9 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   mount(artifactUploads.get, async (ctx) => ({ body: toView(await getUpload(deps, namedBy(ctx))) }));
   mount(artifactUploads.sendPart, async (ctx) => {
     const { req } = ctx;
-    const length = req.headers["content-length"];
     try {
       const digest = readContentDigest(req.get("content-digest"));
-      const part = { ...namedBy(ctx), offset: ctx.query.offset, length: length === undefined ? undefined : Number(length), digest };
+      const part = { ...namedBy(ctx), offset: ctx.query.offset, length: lengthOf(req), digest };
       const row = await places.limiterOf(ctx.tenantId).run(async () => {
         const cut = setTimeout(() => req.destroy(), partMs);
         req.setTimeout(deps.idleMs);

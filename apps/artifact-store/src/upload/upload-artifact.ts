@@ -6,7 +6,7 @@ import type { Memory } from "../storage/storage.ts";
 import type { AttachDeps, Attached } from "./attach.ts";
 import { attachWithRetries, checkUpload, type Uploading } from "./attach-with-retries.ts";
 import { keepLease, type Lease, openUpload } from "./lease.ts";
-import type { Room } from "./measure.ts";
+import { type Room, tooLarge } from "./measure.ts";
 import type { Multipart } from "./multipart.ts";
 import { dropUpload, stageFile, storeBlob, type UploadContent } from "./store.ts";
 
@@ -20,11 +20,16 @@ export interface UploadDeps extends Omit<AttachDeps, "fault"> {
 export interface UploadOrder extends Uploading {
   /** The file name and checksums of the query. */
   readonly given: Readonly<Record<string, string | undefined>>;
+  /** How long the request says that its body is, in bytes; undefined if it does not. */
+  readonly length?: number | undefined;
   /** The memory for blocks of the file, where the storage needs it. */
   readonly memory?: Memory;
   /** Reads the request body and passes the file to `store`. */
   readonly read: (store: (file: Readable) => Promise<BlobHashes>) => Promise<Multipart<BlobHashes>>;
 }
+
+/** What a form may have beside its file: 32 fields of 4 KiB each, other parts and all their headers are less. */
+const formBytes = 1024 * 1024;
 
 export interface UploadedArtifact extends Attached, UploadContent {}
 
@@ -36,6 +41,7 @@ export interface UploadedArtifact extends Attached, UploadContent {}
 export async function uploadArtifact(deps: UploadDeps, order: UploadOrder): Promise<UploadedArtifact> {
   const given = parseWith(uploadFields, present(order.given), "query");
   const room = await checkUpload(deps, order, given.filename);
+  if (order.length !== undefined && order.length > room.maxBytes + formBytes) throw tooLarge(room);
   await deps.storage.checkSpace();
   const upload = await openUpload(deps.db, order.principal, order.moduleId);
   using _lease = keepLease(deps.db, upload);

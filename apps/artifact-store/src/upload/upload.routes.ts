@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { type ArtifactView, artifacts, type Route } from "@harrier/contracts";
 import { HarrierError } from "@harrier/errors";
 import { discardRest, type Mount, type RequestContext } from "@harrier/service";
@@ -28,6 +29,7 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
         {
           ...uploadingOf(ctx, ctx.params.softwareModuleId),
           given: ctx.query,
+          length: lengthOf(req),
           memory,
           read: async (store) => {
             req.setTimeout(deps.idleMs);
@@ -45,6 +47,12 @@ export function mountUpload(mount: Mount, deps: UploadRouteDeps): void {
       throw error;
     }
   });
+}
+
+/** Returns the length that a request claims for its body, in bytes. */
+export function lengthOf({ headers }: Pick<IncomingMessage, "headers">): number | undefined {
+  const length = headers["content-length"];
+  return length === undefined ? undefined : Number(length);
 }
 
 /** What a request tells management of its caller. */
