@@ -1,5 +1,6 @@
-import { runService } from "@harrier/service";
+import { letHeapDouble, runService } from "@harrier/service";
 import { readConfig } from "./config.ts";
 import { start } from "./wire.ts";
 
+letHeapDouble();
 await runService({ name: "gateway", config: readConfig, start });
