@@ -200,7 +200,7 @@ export class Session {
   }
 }
 
-const secretMembers = new Set(["password", "newPassword", "secret", "clientSecret", "securityToken"]);
+const secretMembers = new Set(["password", "newPassword", "passwordHash", "secret", "clientSecret", "securityToken"]);
 /** Operations whose bodies have passwords by the names of their users, so that no name of a member says what is secret. */
 const secretBodies = /^messaging\./;
 

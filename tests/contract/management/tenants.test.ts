@@ -1,6 +1,6 @@
 import { type OperationView, routeTable as r, type TenantView, type UserView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { accessBuilder } from "../support/access.ts";
+import { accessBuilder, knownHashes } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
@@ -48,6 +48,39 @@ describe.each(dialects)("tenants, %s", (dialect) => {
     const chosen = await create({ administrator: { name: "boss", password: "chosen by the operator" } });
     expect(chosen.administrator).toEqual({ name: "boss" });
     expect(await statusFor(credentials.basic(`${chosen.name}\\boss`, "chosen by the operator"))).toBe(200);
+  });
+
+  it("management extensions a tenant's administrator is created with the hash of a password, of scrypt, argon2id or bcrypt", async () => {
+    for (const [password, passwordHash] of knownHashes) {
+      const { name, administrator } = await create({ administrator: { name: "boss", passwordHash } });
+      expect(administrator).toEqual({ name: "boss" });
+      expect(await statusFor(credentials.basic(`${name}\\boss`, password))).toBe(200);
+      expect(await statusFor(credentials.basic(`${name}\\boss`, `${password}!`))).toBe(401);
+      // It is nobody in another tenant, nor is the hash anybody's password.
+      expect(await statusFor(credentials.basic("boss", password))).toBe(401);
+      expect(await statusFor(credentials.basic(`${name}\\boss`, passwordHash))).toBe(401);
+    }
+  });
+
+  it("management extensions an administrator with a hash that cannot be tried, or with a password too, makes no tenant", async () => {
+    const [sound, [[password, passwordHash]]] = [unique("tenant"), knownHashes];
+    const cases = [
+      { password: unique("secret"), passwordHash },
+      { passwordHash: password },
+      { passwordHash: "" },
+      { passwordHash: "$scrypt$ln=40,r=8,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc" },
+      { passwordHash: `${passwordHash}${"A".repeat(512)}` },
+    ];
+    for (const secret of cases) {
+      const administrator = { name: "boss", ...secret };
+      await notCreated([{ name: sound }, { name: unique("tenant"), administrator }], constraint);
+    }
+    await notCreated([{ name: sound, administrator: { passwordHash } }], constraint);
+    await refused(r.tenants.get, dialect, one(sound), unknown);
+    // Nobody but the operator's users makes administrators of tenants.
+    const { auth } = await accessBuilder(dialect).user(["USER_MANAGEMENT"]);
+    const body = [{ name: sound, administrator: { name: "boss", passwordHash } }];
+    await refused(r.tenants.create, dialect, { auth, body }, forbidden);
   });
 
   it("management 12.19, 12.20 a new tenant has the default types and nothing else", async () => {

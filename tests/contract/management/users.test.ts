@@ -1,6 +1,6 @@
 import { type PermissionView, routeTable as r, type UserinfoView, type UserView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { accessBuilder } from "../support/access.ts";
+import { accessBuilder, knownHashes } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
@@ -34,12 +34,7 @@ describe.each(dialects)("users, %s", (dialect) => {
   });
 
   it("management 10.1 a user is created with the hash of a password, of scrypt, argon2id or bcrypt", async () => {
-    const hashes = [
-      ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
-      ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
-      ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
-    ];
-    for (const [password = "", passwordHash] of hashes) {
+    for (const [password, passwordHash] of knownHashes) {
       const name = unique("user");
       expect(await create({ name, passwordHash })).toMatchObject([{ type: "PASSWORD_USER", permissions: [] }]);
       expect((await info(basic(name, password))).status).toBe(200);

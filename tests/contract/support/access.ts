@@ -29,6 +29,13 @@ export async function importedPassword(): Promise<{ password: string; passwordHa
   return { password, passwordHash: `$argon2id$v=19$m=7168,t=5,p=1$${unpadded(nonce)}$${unpadded(key)}` };
 }
 
+/** Passwords with their hashes by others, one of each kind that is taken. */
+export const knownHashes = [
+  ["password", "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"],
+  ["U*U", "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
+  ["correct horse", "$scrypt$ln=15,r=8,p=2$c29tZS1zYWx0LWJ5dGVzIQ$dikLRjEBo+Cma4jnmXqAhF+2gR5ffGL4ic5qRbHJpTY"],
+] as const;
+
 /** All users of a worker that the builders make share a password: no case is about that of another user. */
 let shared: ReturnType<typeof importedPassword> | undefined;
 

@@ -64,6 +64,28 @@ test("a new tenant has what DEFAULT has, an id of its own, and an administrator 
   expect(await letsIn("boss", "long enough, too")).toBe(false);
 });
 
+test("an administrator with the hash of a password has that password, and a hash that costs too little is replaced when it signs in", async () => {
+  const sound = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
+  const weak = "$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+  const { body } = await create(
+    { name: "moved-1", administrator: { name: "mover", passwordHash: sound } },
+    { name: "moved-2", administrator: { name: "mover", passwordHash: weak } },
+  );
+  expect(body).toMatchObject([{ administrator: { name: "mover" } }, { administrator: { name: "mover" } }]);
+  expect(JSON.stringify(body)).not.toMatch(/password/i);
+  expect(await letsIn("moved-1\\mover", "password")).toBe(true);
+  expect(await letsIn("moved-2\\mover", "U*U")).toBe(true);
+  expect(await letsIn("moved-1\\mover", "U*U")).toBe(false);
+  expect(await letsIn("moved-2\\mover", "password")).toBe(false);
+  const hashes = await fixture.rows("select password_hash as hash from users where name = 'mover' order by tenant_id");
+  expect(hashes).toEqual([{ hash: sound }, { hash: expect.stringMatching(/^\$scrypt\$ln=14,r=8,p=5\$/) }]);
+  for (const administrator of [{ passwordHash: "plain text" }, { passwordHash: sound, password: "long enough, too" }])
+    expect(statusAndCode(await create({ name: "moved-3", administrator: { name: "mover", ...administrator } })), "refused").toEqual([
+      400,
+      "repo.constraintViolation",
+    ]);
+});
+
 test("names that are no segment of a path, or taken in another spelling, are refused, and nothing is created", async () => {
   const before = await fixture.rows("select name from tenants order by name");
   const bad = [

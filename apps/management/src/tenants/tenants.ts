@@ -6,8 +6,8 @@ import { type IfMatch, requireRevision } from "@harrier/query";
 import type { Principal } from "@harrier/rpc";
 import { tenantPermissions } from "../identity/permissions.ts";
 import { beginDeletion, findDeletion, type OperationRow } from "../operations/background.sql.ts";
+import { checkSignIns } from "../users/new-sign-ins.ts";
 import { hashPassword } from "../users/password.ts";
-import { checkPassword } from "../users/weak-passwords.ts";
 import { insertTenants } from "./seed-tenant.sql.ts";
 import { findTenantByName, lockTenantByName, type TenantRow, writeDescription, writeStatus } from "./tenants.sql.ts";
 
@@ -49,17 +49,17 @@ export interface CreatedTenant {
 export async function createTenants(deps: TenantDeps, operator: Operator, tenants: readonly TenantCreate[]): Promise<CreatedTenant[]> {
   if (tenants.length === 0) return [];
   if (tenants.length > maxTenants) throw new HarrierError("quotaTooManyEntries", `A request makes ${maxTenants} tenants at most.`);
-  for (const { administrator } of tenants) {
-    if (administrator?.password !== undefined) checkPassword(administrator.password, administrator.name);
-  }
+  checkSignIns(tenants.flatMap(({ administrator }) => administrator ?? []));
   const made = tenants.map(({ administrator }) =>
-    administrator !== undefined && administrator.password === undefined ? randomBytes(passwordBytes).toString("base64url") : undefined,
+    administrator !== undefined && administrator.password === undefined && administrator.passwordHash === undefined
+      ? randomBytes(passwordBytes).toString("base64url")
+      : undefined,
   );
   const hashes: (string | null)[] = [];
   // The passwords are hashed one after another: a request keeps one thread busy, and others can sign in meanwhile.
   for (const [i, { administrator }] of tenants.entries()) {
     const password = administrator?.password ?? made[i];
-    hashes.push(password === undefined ? null : await hashPassword(password));
+    hashes.push(password === undefined ? (administrator?.passwordHash ?? null) : await hashPassword(password));
   }
   const given = tenants.map(({ name, description, administrator }, i) => ({
     name,

@@ -7,7 +7,8 @@ import { checkGrants, type Granter, lockHolder } from "../grants/change-grants.t
 import { checkCovers } from "../grants/covers.ts";
 import { noGrants, withNames } from "../grants/grants.ts";
 import { takeIds } from "../lists/ids.ts";
-import { hashPassword, isSupportedHash } from "./password.ts";
+import { checkSignIns } from "./new-sign-ins.ts";
+import { hashPassword } from "./password.ts";
 import { deleteUser, findUserById, insertUsers, type UserRow, writePassword } from "./users.sql.ts";
 import { checkPassword } from "./weak-passwords.ts";
 
@@ -32,13 +33,7 @@ export async function createUsers(deps: UserDeps, granter: Granter, users: reado
   if (users.filter((user) => user.password !== undefined).length > maxPasswords) {
     throw new HarrierError("quotaTooManyEntries", `A request makes ${maxPasswords} users with a password at most.`);
   }
-  if (!users.every((user) => user.passwordHash === undefined || isSupportedHash(user.passwordHash))) {
-    throw new HarrierError(
-      "constraintViolation",
-      "passwordHash must be a PHC string of argon2id or scrypt, or one of bcrypt, with usual costs.",
-    );
-  }
-  for (const { name, password } of users) if (password !== undefined) checkPassword(password, name);
+  checkSignIns(users);
   const everything = withNames(noGrants, [...new Set(users.flatMap((user) => user.permissions))]);
   await checkGrants(deps.db.pool, granter, { next: everything });
   const hashes: (string | undefined)[] = [];

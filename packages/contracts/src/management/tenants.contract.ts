@@ -6,7 +6,7 @@ import { newUserName } from "../user-name.ts";
 import { arrayBody, lookedUpText, optionalDescription, requiredText, withoutNulls } from "../values.ts";
 import { listErrors } from "./common.ts";
 import { operationView } from "./operations.contract.ts";
-import { password } from "./users.contract.ts";
+import { newSignIn, notBoth, notBothText } from "./users.contract.ts";
 
 /** The first administrator of a new tenant. Only this answer has the password, and only if the server generated it. */
 const firstAdministrator = z.object({ name: z.string(), password: z.string().optional() }).meta({ id: "FirstAdministrator" });
@@ -40,12 +40,15 @@ const tenantName = requiredText(128)
   )
   .refine((name) => !reservedNames.has(name.toLowerCase()), "is reserved");
 
-/** An `administrator` without a password gets a generated one. */
+/** An `administrator` without a password or its hash gets a generated password (ADR 55). */
 export const tenantCreate = z
   .object({
     name: tenantName,
     description: optionalDescription(),
-    administrator: z.object({ name: newUserName, password: password.optional() }).optional(),
+    administrator: z
+      .object({ name: newUserName, ...newSignIn })
+      .refine(notBoth, notBothText)
+      .optional(),
   })
   .meta({ id: "TenantCreate" });
 export type TenantCreate = z.output<typeof tenantCreate>;

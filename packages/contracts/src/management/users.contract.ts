@@ -31,15 +31,17 @@ export const password = z
   .max(256)
   .refine((text) => !/\p{Cc}/u.test(text), "must not contain control characters");
 
+/** What a new user signs in with: a password, or its hash as another installation keeps it. */
+export const newSignIn = { password: password.optional(), passwordHash: z.string().max(512).optional() };
+
+type NewSignIn = { password?: string | undefined; passwordHash?: string | undefined };
+export const notBoth = (user: NewSignIn): boolean => user.password === undefined || user.passwordHash === undefined;
+export const notBothText = "must have a password or its hash, not both";
+
 /** The creation of a user (contract management.md §10.1); a user without a password comes from the identity provider. */
 export const userCreate = z
-  .object({
-    name: newUserName,
-    password: password.optional(),
-    passwordHash: z.string().max(512).optional(),
-    permissions: permissionNames.default([]),
-  })
-  .refine((user) => user.password === undefined || user.passwordHash === undefined, "must have a password or its hash, not both")
+  .object({ name: newUserName, ...newSignIn, permissions: permissionNames.default([]) })
+  .refine(notBoth, notBothText)
   .meta({ id: "UserCreate" });
 export type UserCreate = z.output<typeof userCreate>;
 
