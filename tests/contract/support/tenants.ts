@@ -1,18 +1,10 @@
-import {
-  type CreatedTenantView,
-  type OperationView,
-  type QuotaKey,
-  type QuotaView,
-  routeTable as r,
-  type UserView,
-} from "@harrier/contracts";
+import { type CreatedTenantView, type OperationView, type QuotaKey, type QuotaView, routeTable as r } from "@harrier/contracts";
 import { createAdmin } from "@harrier/testkit";
 import { afterAll, beforeAll } from "vitest";
 import { importedPassword } from "./access.ts";
 import { unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { baseUrl, credentials, type Identity, workAs } from "./http.ts";
-import type { Page } from "./look.ts";
 import { eventually } from "./wait.ts";
 import { makeWaiting } from "./waiting.ts";
 import type { ValidRequest } from "./walk.ts";
@@ -49,29 +41,21 @@ export function tenantBuilder(dialect: Dialect) {
   return { asOperator, one, create, remove, removed, operation, setQuota };
 }
 
-/** Makes a new tenant with an administrator and a gateway token, and with actions that wait for their confirmation or nothing else in it. */
+/**
+ * Makes a new tenant with an administrator, who is called as that of DEFAULT, and a gateway token, and with actions that wait for their confirmation or
+ * nothing else in it. The gateway verifies the administrator again whenever a role or a setting of the sign-in changes, which costs much less with an
+ * imported hash than with a password that the service has hashed.
+ */
 export async function makeTenant(dialect: Dialect, waiting = 2): Promise<Identity> {
-  const { name: tenant, administrator } = await tenantBuilder(dialect).create({ administrator: { name: "boss" } });
-  const login = await administratorOf(dialect, tenant, administrator?.password as string);
+  const { password, passwordHash } = await importedPassword();
+  const name = credentials.adminUser;
+  const { name: tenant } = await tenantBuilder(dialect).create({ administrator: { name, passwordHash } });
+  const login = { user: `${tenant}\\${name}`, password };
   const admin = credentials.basic(login.user, login.password);
   const gatewayKey = unique("gateway");
   await call(r.configs.putMany, dialect, { auth: admin, body: settingsWith(gatewayKey) });
   const made = waiting === 0 ? [] : await makeWaiting(createAdmin({ baseUrl, ...login }), waiting);
   return { tenant, admin, gatewayKey, gateway: `GatewayToken ${gatewayKey}`, waiting: made };
-}
-
-/**
- * Makes an administrator who is called as that of DEFAULT and may do what the first one may. The gateway verifies it again whenever a role or a
- * setting of the sign-in changes, which costs much less with an imported hash than with the password that the service has chosen.
- */
-async function administratorOf(dialect: Dialect, tenant: string, chosen: string): Promise<{ user: string; password: string }> {
-  const auth = credentials.basic(`${tenant}\\boss`, chosen);
-  const query = { q: "name==boss", representation: "full" };
-  const [first] = (await call<Page<UserView>>(r.users.list, dialect, { auth, query })).json.content;
-  const { password, passwordHash } = await importedPassword();
-  const body = [{ name: credentials.adminUser, passwordHash, permissions: first?.permissions }];
-  await call(r.users.create, dialect, { auth, body });
-  return { user: `${tenant}\\${credentials.adminUser}`, password };
 }
 
 /**
