@@ -1,6 +1,6 @@
 // docs/architecture.md and the READMEs of the services must agree with the code on ownership: published views, views that are read, the calls between
 // services, the packages, and the names of the settings in docs/operations.md. Exit 1 names document, statement and remedy.
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { callers } from "../../packages/rpc/src/callers.ts";
@@ -94,8 +94,10 @@ for (const folder of ["apps", "packages"]) {
 }
 
 // A setting that the operations guide names must be read somewhere, and a setting that a service reads must be named there.
-const code = [...filesBelow(".ts", "apps"), ...filesBelow(".ts", "packages"), ...filesBelow(".mjs", "scripts"), ...filesBelow("", "deploy")]
-  .filter((file) => !/\/(node_modules|dist)\/|\.test\.ts$/.test(file) && /\.(ts|mjs|yaml|example|conf)$|Dockerfile/.test(file))
+const exclude = (name) => /(^|\/)(node_modules|dist)$/.test(name);
+const sources = globSync("{apps,packages}/**/*.ts", { cwd: root, exclude });
+const code = [...sources, ...filesBelow(".mjs", "scripts"), ...filesBelow("", "deploy")]
+  .filter((file) => !file.endsWith(".test.ts") && /\.(ts|mjs|yaml|example|conf)$|Dockerfile/.test(file))
   .map((file) => text(file))
   .join("\n");
 const named = settingsIn(text("docs", "operations.md"));

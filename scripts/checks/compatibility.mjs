@@ -1,6 +1,6 @@
 // docs/compatibility.md lists the cases of the clients that the suite runs by the titles of their tests, and names a test in each row of its
 // comparisons with hawkBit 1.1. Exit 1 names a case that is not listed, a listed one that has no test, and a test file that is not there.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { globSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -36,9 +36,8 @@ for (const [name, titles] of listed) {
 if (cases === 0) problems.push(`${path} lists no case: a case is a row "| 1 | title of its test | … |"`);
 
 // This part looks for the tests that the comparisons name: `folder/name`, within the folder that the section or the row names.
-const known = ["tests", "apps"]
-  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)))
-  .filter((name) => name.endsWith(".test.ts") && !name.includes("node_modules"));
+const exclude = (name) => /(^|\/)(node_modules|dist)$/.test(name);
+const known = globSync("{tests,apps}/**/*.test.ts", { cwd: root, exclude });
 const isFolder = (name) => statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() === true;
 let compared = 0;
 for (const heading of ["The device interface beside hawkBit 1.1", "The management interface beside hawkBit 1.1"]) {
