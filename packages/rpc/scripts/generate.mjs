@@ -98,7 +98,9 @@ for (const [proto, { bodies, services }] of sorted) {
       ...(services.length === 0
         ? []
         : ['import type * as grpc from "@grpc/grpc-js";', 'import type { MethodDefinition } from "@grpc/proto-loader";']),
-      ...[...foreign].map(([other, names]) => `import type { ${[...names].join(", ")} } from "${relative(dirname(proto), other)}.ts";`),
+      ...[...foreign]
+        .sort()
+        .map(([other, names]) => `import type { ${[...names].sort().join(", ")} } from "${relative(dirname(proto), other)}.ts";`),
       "",
       text,
       "",
@@ -121,4 +123,4 @@ writeFileSync(
     "",
   ].join("\n"),
 );
-run(join(root, "node_modules/.bin/biome"), ["check", "--write", "--vcs-enabled=false", "--log-level=error", outDir]);
+run(join(root, "node_modules/.bin/biome"), ["format", "--write", "--vcs-enabled=false", "--log-level=error", outDir]);
