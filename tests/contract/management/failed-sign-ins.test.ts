@@ -1,10 +1,11 @@
 import { routeTable as r } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { accessBuilder, importedPassword } from "../support/access.ts";
+import { accessBuilder } from "../support/access.ts";
 import { build, unique } from "../support/build.ts";
 import { call, urlOf } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { type Answer, credentials, type Headers, send, trustsUs } from "../support/http.ts";
+import { importedPassword } from "../support/passwords.ts";
 import { forEach } from "../support/wait.ts";
 
 const { user } = accessBuilder("spec");

@@ -1,11 +1,12 @@
 import { type OperationView, routeTable as r, type TenantView, type UserView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { accessBuilder, knownHashes } from "../support/access.ts";
+import { accessBuilder } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { device } from "../support/device.ts";
 import { credentials, workAs } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
+import { knownHashes } from "../support/passwords.ts";
 import { rolloutBuilder } from "../support/rollout.ts";
 import { makeTenant, tenantBuilder } from "../support/tenants.ts";
 import { eventually } from "../support/wait.ts";

@@ -1,10 +1,11 @@
 import { type PermissionView, routeTable as r, type UserinfoView, type UserView } from "@harrier/contracts";
 import { describe, expect, it } from "vitest";
-import { accessBuilder, knownHashes } from "../support/access.ts";
+import { accessBuilder } from "../support/access.ts";
 import { builder, unique } from "../support/build.ts";
 import { ask, call, dialects, refused } from "../support/call.ts";
 import { credentials } from "../support/http.ts";
 import type { Page } from "../support/look.ts";
+import { knownHashes } from "../support/passwords.ts";
 import { eventually } from "../support/wait.ts";
 
 const { basic } = credentials;
@@ -121,7 +122,7 @@ describe.each(dialects)("users, %s", (dialect) => {
     await call(r.users.delete, dialect, one);
     await eventually(async () => (await info(auth)).status === 401, secondsMs);
     await refused(r.users.get, dialect, one, [404, "repo.entityNotFound"]);
-    const listed = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${credentials.adminUser}` } });
+    const listed = await call<Page<UserView>>(r.users.list, dialect, { query: { q: `name==${credentials.systemUser}` } });
     const [admin] = listed.json.content;
     expect(admin).toMatchObject({ systemManaged: true });
     const system = { params: { userId: admin?.id as number } };

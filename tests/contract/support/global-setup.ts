@@ -5,6 +5,7 @@ import { type Stack, startPostgres, startStack } from "@harrier/stack";
 import { type Admin, createAdmin, eventually, succeeded } from "@harrier/testkit";
 import type { TestProject } from "vitest/node";
 import { startBrokerStub } from "./broker-stub.ts";
+import { importedPassword } from "./passwords.ts";
 import { makeWaiting, type Waiting } from "./waiting.ts";
 
 /** What the tests know of the service: its address and its operator's credentials. */
@@ -12,6 +13,8 @@ export interface ServiceUnderTest {
   baseUrl: string;
   adminUser: string;
   adminPassword: string;
+  /** The name of the administrator of the configuration. */
+  systemUser: string;
   /** The tenant's gateway token. */
   gatewayKey: string;
   /** The folder of the artifacts if this run started the service itself; "" otherwise. */
@@ -29,6 +32,9 @@ declare module "vitest" {
     service: ServiceUnderTest;
   }
 }
+
+/** The administrators of DEFAULT, if this run starts the service itself: that of the configuration, and the one whom the cases work as. */
+const [systemOfOwn, adminOfOwn] = ["operator", "admin"];
 
 /** The cases expect these settings of the tenant: the defaults, both ways for a device to sign in, and approval of what others create. */
 const gatewayKey = "contract-suite-gateway-key";
@@ -56,12 +62,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const given = process.env["BASE_URL"];
   const own = given === undefined || given === "" ? await startOwn() : undefined;
   const baseUrl = (own?.stack.baseUrl ?? given ?? "").replace(/\/$/, "");
-  const adminUser = own?.stack.adminUser ?? process.env["HARRIER_ADMIN_USER"] ?? "admin";
-  const adminPassword = own?.stack.adminPassword ?? process.env["HARRIER_ADMIN_PASSWORD"] ?? "";
+  const system = {
+    user: own === undefined ? (process.env["HARRIER_ADMIN_USER"] ?? adminOfOwn) : systemOfOwn,
+    password: own?.stack.adminPassword ?? process.env["HARRIER_ADMIN_PASSWORD"] ?? "",
+  };
   const stop = async () => own?.stop();
+  let operator = system;
   let waiting: Waiting[];
   try {
-    waiting = await prepareTenant(createAdmin({ baseUrl, user: adminUser, password: adminPassword }));
+    if (own !== undefined) operator = await makeOperator(createAdmin({ baseUrl, ...system }));
+    waiting = await prepareTenant(createAdmin({ baseUrl, ...operator }));
   } catch (error) {
     await stop();
     throw error;
@@ -69,8 +79,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const storageDir = own === undefined ? "" : join(own.stack.dataDir, "artifacts");
   project.provide("service", {
     baseUrl,
-    adminUser,
-    adminPassword,
+    adminUser: operator.user,
+    adminPassword: operator.password,
+    systemUser: system.user,
     gatewayKey,
     storageDir,
     databaseUrl: own?.stack.adminDatabaseUrl ?? "",
@@ -107,7 +118,13 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
       replicas: { controller: 2, "rollout-engine": 2 },
       gateway,
       env,
-      envOf: { management: { HARRIER_AMQP_URL: "amqp://harrier:stub@127.0.0.1:5672", HARRIER_AMQP_MANAGEMENT_URL: broker.managementUrl } },
+      envOf: {
+        management: {
+          HARRIER_ADMIN_USER: systemOfOwn,
+          HARRIER_AMQP_URL: "amqp://harrier:stub@127.0.0.1:5672",
+          HARRIER_AMQP_MANAGEMENT_URL: broker.managementUrl,
+        },
+      },
       ...(database && { database: database.url }),
     });
     return {
@@ -123,10 +140,23 @@ async function startOwn(): Promise<{ stack: Stack; stop(): Promise<void> }> {
   }
 }
 
+/**
+ * Makes another operator, who may do what the one of the configuration may: the gateway verifies an administrator again whenever a role or a setting
+ * of the sign-in changes, and the suite makes many such changes.
+ */
+async function makeOperator(system: Admin): Promise<{ user: string; password: string }> {
+  const { permissions } = await ready(() => system.get<{ permissions: string[] }>("userinfo"));
+  const { password, passwordHash } = await importedPassword();
+  await system.post("users", [{ name: adminOfOwn, passwordHash, permissions }]);
+  return { user: adminOfOwn, password };
+}
+
+/** A gateway may be ready a moment before its first connection to another service is. */
+const ready = <T>(view: () => Promise<T>) => eventually(view, 10_000, 200);
+
 async function prepareTenant(admin: Admin): Promise<Waiting[]> {
   const configs = "system/configs";
-  // A gateway may be ready a moment before its first connection to another service is.
-  await eventually(async () => succeeded(await admin.call(configs), configs), 10_000, 200);
+  await ready(async () => succeeded(await admin.call(configs), configs));
   succeeded(await admin.call(configs, { method: "PUT", body: settings }), "settings");
   for (const key of atDefault) succeeded(await admin.call(`${configs}/${key}`, { method: "DELETE" }), key);
   const waiting = await makeWaiting(admin);

@@ -43,6 +43,8 @@ export const credentials = {
   /** The name of the administrator, in every tenant. */
   adminUser: service.adminUser,
   adminPassword: service.adminPassword,
+  /** The name of the administrator of the configuration, who is the operator too unless this run started the service itself. */
+  systemUser: service.systemUser,
 };
 
 /**

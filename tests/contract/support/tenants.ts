@@ -1,10 +1,10 @@
 import { type CreatedTenantView, type OperationView, type QuotaKey, type QuotaView, routeTable as r } from "@harrier/contracts";
 import { createAdmin } from "@harrier/testkit";
 import { afterAll, beforeAll } from "vitest";
-import { importedPassword } from "./access.ts";
 import { unique } from "./build.ts";
 import { type CallOptions, call, type Dialect } from "./call.ts";
 import { baseUrl, credentials, type Identity, workAs } from "./http.ts";
+import { importedPassword } from "./passwords.ts";
 import { eventually } from "./wait.ts";
 import { makeWaiting } from "./waiting.ts";
 import type { ValidRequest } from "./walk.ts";
