@@ -57,10 +57,15 @@ describe.each(dialects)("tenants, %s", (dialect) => {
       expect(administrator).toEqual({ name: "boss" });
       expect(await statusFor(credentials.basic(`${name}\\boss`, password))).toBe(200);
       expect(await statusFor(credentials.basic(`${name}\\boss`, `${password}!`))).toBe(401);
-      // It is nobody in another tenant, nor is the hash anybody's password.
-      expect(await statusFor(credentials.basic("boss", password))).toBe(401);
-      expect(await statusFor(credentials.basic(`${name}\\boss`, passwordHash))).toBe(401);
     }
+    // Who it is of is nobody in another tenant, nor is the hash anybody's password.
+    const [[password, passwordHash]] = knownHashes;
+    const { name } = await create({ administrator: { name: "boss", passwordHash } });
+    for (const auth of [credentials.basic("boss", password), credentials.basic(`${name}\\boss`, passwordHash)])
+      expect(await statusFor(auth)).toBe(401);
+    const trail = await call(r.audit.list, dialect, asOperator({ query: { q: "action==tenants.create;time=gt=0", limit: 500 } }));
+    expect(trail.text).toContain("tenants.create");
+    for (const [, hash] of knownHashes) expect(trail.text).not.toContain(hash);
   });
 
   it("management extensions an administrator with a hash that cannot be tried, or with a password too, makes no tenant", async () => {
