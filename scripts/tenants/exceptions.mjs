@@ -75,7 +75,6 @@ export const exceptions = {
   "A job walks or sweeps what all tenants have, a piece at a time, each row under its own tenant.": [
     "controller.coarsen_rollout_progress()",
     "controller.due_watches()",
-    "controller.find_monthly_counts()",
     "controller.fold_monthly_counts()",
     "controller.sweep_imports()",
     "controller.sweep_rollouts()",

@@ -93,57 +93,9 @@ begin
 end
 $$;
 
--- Reads the next p_limit targets and actions of the time before the counting began, once. Returns whether any may be left. It begins when every
--- transaction of that time has ended: what they have written is read here, and what later ones write is folded.
+-- Answers the release before, which asks whether anything of the time before the counting is left (ADR 56).
 create or replace function find_monthly_counts(p_limit int) returns boolean
-language plpgsql set plan_cache_mode = force_custom_plan as $$
-declare
-  f monthly_counts_folded;
-  v_targets int;
-  v_actions int;
-begin
-  if (select m.found_all from monthly_counts_folded m) then return false; end if;
-  select * into f from monthly_counts_folded m where not m.found_all for update skip locked;
-  if not found or pg_snapshot_xmin(pg_current_snapshot()) <= f.began_txid then return true; end if;
-  with part as materialized (
-    select t.tenant_id, t.id, t.created_at from targets t where (t.tenant_id, t.id) > (f.found_target_tenant, f.found_target_id)
-     order by t.tenant_id, t.id limit p_limit
-  ), counted as (
-    insert into monthly_counts as c (tenant_id, month, targets_found)
-    select tenant_id, date_trunc('month', created_at at time zone 'UTC')::date, count(*) from part where created_at < f.began_at group by 1, 2
-    on conflict (tenant_id, month) do update set targets_found = c.targets_found + excluded.targets_found
-  ), moved as (
-    update monthly_counts_folded m set found_target_tenant = last.tenant_id, found_target_id = last.id
-      from (select tenant_id, id from part order by tenant_id desc, id desc limit 1) last
-  )
-  select count(*) into v_targets from part;
-  with part as materialized (
-    select a.tenant_id, a.id, a.created_at, a.last_modified_at, action_bucket(a.status, a.force_type) as bucket
-      from actions a where (a.tenant_id, a.id) > (f.found_action_tenant, f.found_action_id)
-     order by a.tenant_id, a.id limit p_limit
-  ), happened as (
-    select tenant_id, date_trunc('month', created_at at time zone 'UTC')::date as month, -1 as bucket from part where created_at < f.began_at
-    union all
-    select tenant_id, date_trunc('month', last_modified_at at time zone 'UTC')::date, bucket from part
-     where bucket in (2, 3, 4) and last_modified_at < f.began_at
-  ), counted as (
-    insert into monthly_counts as c (tenant_id, month, actions_created, actions_finished, actions_error, actions_canceled)
-    select tenant_id, month, count(*) filter (where bucket = -1), count(*) filter (where bucket = 2), count(*) filter (where bucket = 3),
-           count(*) filter (where bucket = 4)
-      from happened group by 1, 2
-    on conflict (tenant_id, month) do update
-       set actions_created = c.actions_created + excluded.actions_created, actions_finished = c.actions_finished + excluded.actions_finished,
-           actions_error = c.actions_error + excluded.actions_error, actions_canceled = c.actions_canceled + excluded.actions_canceled
-  ), moved as (
-    update monthly_counts_folded m set found_action_tenant = last.tenant_id, found_action_id = last.id
-      from (select tenant_id, id from part order by tenant_id desc, id desc limit 1) last
-  )
-  select count(*) into v_actions from part;
-  if v_targets = p_limit or v_actions = p_limit then return true; end if;
-  update monthly_counts_folded set found_all = true;
-  return false;
-end
-$$;
+language sql immutable as 'select false';
 
 -- Writes what a whole walk has counted as what the tenant has at the end of this day (UTC), the 200 most frequent sets of each kind by their ids, and the
 -- others as key 0. Of these sets only the 1,000 largest numbers of one target type are kept apart, because types have no limit of their own. What is

@@ -1,5 +1,5 @@
--- What insights show of targets and actions (contract management.md §10.6). Months are complete since `began_at`; of the time before they hold what was
--- still there when the counting began. A month in which more successes turned out to be none than there were new ones has none.
+-- What insights show of targets and actions (contract management.md §10.6), counted since `began_at`. A month in which more successes turned out to be
+-- none than there were new ones has none. `targets_found` is 0 and there for the release before (ADR 56).
 create or replace view monthly_counts_v1 as
 select tenant_id, month, targets_created, targets_deleted, targets_found, actions_created,
        greatest(actions_finished, 0) as actions_finished, actions_error, actions_canceled

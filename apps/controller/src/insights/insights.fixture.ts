@@ -9,7 +9,7 @@ export let system: System;
 export const sql = <Row extends object>(text: string, values: unknown[] = []) => query<Row>(system, text, values);
 export const deps = () => ({ background: { pool: system.fixture.db.pool }, now: Date.now });
 
-/** Gives a file of tests a database of its own; before each test nothing is folded or found, and the counting began at a moment. */
+/** Gives a file of tests a database of its own; before each test nothing is folded, and the counting began at a moment. */
 export function useInsights(): void {
   beforeAll(async () => {
     system = await startSystem();
@@ -21,8 +21,7 @@ export function useInsights(): void {
       await sql(`truncate ${table}`);
     await sql("delete from targets");
     await sql("truncate outbox");
-    await sql(`update monthly_counts_folded set txid = '0', id = 0, began_at = '2025-01-01Z', found_all = true, found_target_tenant = -1,
-                      found_target_id = -1, found_action_tenant = -1, found_action_id = -1`);
+    await sql("update monthly_counts_folded set txid = '0', id = 0, began_at = '2025-01-01Z'");
   });
 }
 

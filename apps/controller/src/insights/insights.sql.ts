@@ -10,12 +10,6 @@ export const foldMonthlyCounts = statement<[limit: number], { folded: number; du
   "select fold_monthly_counts($1) as folded, exists (select from fleet_walks w where w.due_at <= now()) as due",
 );
 
-/** Reads the next targets and actions of the time before the counting began; answers whether any may be left. */
-export const findMonthlyCounts = statement<[limit: number], { more: boolean }>(
-  "controller.find_monthly_counts",
-  "select find_monthly_counts($1) as more",
-);
-
 export interface DueFleet extends PollTimes {
   tenantId: number;
 }

@@ -7,7 +7,7 @@ import { anyStep } from "../domain/model.fixture.ts";
 import { idsOf, newTarget, perform, resetSwitches } from "../domain/system.fixture.ts";
 import { makePartitions } from "../maintenance/maintenance.ts";
 import { deps, due, fleet, fleetByHand, foldAll, months, monthsByHand, sql, system, unfolded, useInsights } from "./insights.fixture.ts";
-import { eventsFoldedUntil, findMonthlyCounts, foldMonthlyCounts } from "./insights.sql.ts";
+import { eventsFoldedUntil, foldMonthlyCounts } from "./insights.sql.ts";
 import { countDueFleets } from "./insights.ts";
 
 useInsights();
@@ -68,31 +68,14 @@ describe("management 10.6 monthly counts", () => {
     expect(await months()).toMatchObject([{ targets: 3, gone: 1 }]);
   });
 
-  test("what happened before the counting began is found once, as far as it is still there", async () => {
-    await sql("update monthly_counts_folded set found_all = false, began_at = '2025-06-01Z'");
-    await seedTargets(system.fixture, [{ id: 1 }, { id: 2 }, { id: 3 }]);
-    await sql("update targets set created_at = case id when 3 then '2025-07-01Z' else '2025-02-03Z'::timestamptz end");
-    await seedActions(system.fixture, [
-      { id: 11, targetId: 1, status: 0, active: false },
-      { id: 12, targetId: 1, status: 1, active: false },
-      { id: 13, targetId: 2, status: 3 },
-      { id: 14, targetId: 2, status: 4, active: false },
-    ]);
-    await sql(`update actions set created_at = '2025-02-05Z', last_modified_at = case id when 12 then '2025-03-01Z' when 14 then '2025-06-02Z'
-                 else '2025-02-06Z' end::timestamptz`);
-    const find = async () => (await runOne(system.fixture.db.pool, findMonthlyCounts, [2]))?.more;
-    await vi.waitUntil(async () => (await find()) === false, { timeout: 20_000 });
-    expect(await find()).toBe(false);
-    const found = await sql("select to_char(month, 'YYYY-MM') as month, targets_found::int as n from monthly_counts order by month");
-    expect(found).toEqual([
-      { month: "2025-02", n: 2 },
-      { month: "2025-03", n: 0 },
-    ]);
-    // the end of action 14 is an event of the time since
-    expect(await months()).toMatchObject([
-      { month: "2025-02", created: 4, finished: 1, error: 0, canceled: 0 },
-      { month: "2025-03", created: 0, finished: 0, error: 1, canceled: 0 },
-    ]);
+  test("of the time before the counting nothing is read: the release before is told that nothing is left", async () => {
+    await sql("update monthly_counts_folded set began_at = '2025-06-01Z'");
+    await seedTargets(system.fixture, [{ id: 1 }]);
+    await sql("update targets set created_at = '2025-02-03Z'");
+    await seedActions(system.fixture, [{ id: 11, targetId: 1, status: 0, active: false }]);
+    await sql("update actions set created_at = '2025-02-05Z', last_modified_at = '2025-02-06Z'");
+    expect(await sql("select find_monthly_counts(2) as more")).toEqual([{ more: false }]);
+    expect(await sql("select from monthly_counts")).toEqual([]);
   });
 
   test("an event of the time before is not counted twice, a late commit is not lost, and no partition goes that is not folded", async () => {

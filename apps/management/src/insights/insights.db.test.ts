@@ -31,7 +31,7 @@ const contentOf = async (path: string, back: number) => (await get(`${path}?star
 beforeEach(async () => {
   const { tenantId } = fixture;
   await fixture.rows("update tenants set created_at = $2 where tenant_id = $1", [tenantId, ago(6)]);
-  await fixture.asController("update monthly_counts_folded set began_at = $1::timestamptz + interval '9 days', found_all = true", [ago(2)]);
+  await fixture.asController("update monthly_counts_folded set began_at = $1::timestamptz + interval '9 days'", [ago(2)]);
   await fixture.asRolloutEngine("update rollout_months_start set began_at = $1::timestamptz + interval '9 days'", [ago(2)]);
   for (const table of ["monthly_counts", "fleet_counts", "fleet_walks"]) await fixture.asController(`truncate ${table}`);
   await fixture.asRolloutEngine("truncate rollout_months");
@@ -96,35 +96,27 @@ describe("management 10.6 what is known of a month", () => {
     expect((await contentOf("/artifact-storage", 0))[0]).toMatchObject({ bytes: 71 });
   });
 
-  test("of the time before storage was recorded, there was at least what was found", async () => {
+  test("of the time before storage was recorded nothing is known", async () => {
     await fixture.rows("delete from artifact_storage_months where tenant_id = $1", [fixture.tenantId]);
-    await fixture.rows(
-      "insert into artifact_storage_months (tenant_id, month, bytes, found) values ($1, $2, 10, true), ($1, $3, 110, true), ($1, $4, 1111, false)",
-      [fixture.tenantId, ago(5), ago(4), ago(2)],
-    );
-    expect(await contentOf("/artifact-storage", 6)).toEqual([
-      { month: month(6), coverage: "none" },
-      { month: month(5), coverage: "partial", bytes: 10 },
-      { month: month(4), coverage: "partial", bytes: 110 },
-      { month: month(3), coverage: "partial", bytes: 110 },
+    expect(await contentOf("/artifact-storage", 1)).toEqual([1, 0].map((n) => ({ month: month(n), coverage: "none" })));
+    await fixture.rows("insert into artifact_storage_months (tenant_id, month, bytes) values ($1, $2, 1111)", [fixture.tenantId, ago(2)]);
+    expect(await contentOf("/artifact-storage", 4)).toEqual([
+      ...[4, 3].map((n) => ({ month: month(n), coverage: "none" })),
       ...[2, 1, 0].map((n) => ({ month: month(n), coverage: "full", bytes: 1111 })),
     ]);
   });
 
-  test("targets are those of the end of a month; of the time before, those that were still there", async () => {
+  test("targets are those of the end of a month; of the time before the counting nothing is known", async () => {
     await fixture.asController(
-      `insert into monthly_counts (tenant_id, month, targets_created, targets_deleted, targets_found)
-       values ($1, $2, 0, 0, 3), ($1, $3, 4, 1, 2), ($1, $4, 10, 0, 0)`,
-      [fixture.tenantId, ago(4), ago(2), ago(0)],
+      "insert into monthly_counts (tenant_id, month, targets_created, targets_deleted) values ($1, $2, 4, 1), ($1, $3, 10, 0)",
+      [fixture.tenantId, ago(2), ago(0)],
     );
     await fixture.asController(
       "insert into target_counts (tenant_id, slot, n) values ($1, 1, 18) on conflict (tenant_id, slot) do update set n = 18",
       [fixture.tenantId],
     );
     expect(await contentOf("/targets/monthly", 5)).toEqual([
-      { month: month(5), coverage: "none" },
-      { month: month(4), coverage: "partial", count: 3 },
-      { month: month(3), coverage: "partial", count: 3 },
+      ...[5, 4, 3].map((n) => ({ month: month(n), coverage: "none" })),
       { month: month(2), coverage: "full", count: 8 },
       { month: month(1), coverage: "full", count: 8 },
       { month: month(0), coverage: "full", count: 18 },
@@ -135,26 +127,24 @@ describe("management 10.6 what is known of a month", () => {
   test("rollouts and actions of the month in which the counting began are a part of it", async () => {
     await fixture.asRolloutEngine("insert into rollout_months (tenant_id, month, created) values ($1, $2, 2), ($1, $3, 5)", [
       fixture.tenantId,
-      ago(3),
+      ago(2),
       ago(1),
     ]);
     expect(await contentOf("/rollouts/monthly", 4)).toEqual([
-      { month: month(4), coverage: "none" },
-      { month: month(3), coverage: "partial", count: 2 },
-      { month: month(2), coverage: "partial", count: 0 },
+      ...[4, 3].map((n) => ({ month: month(n), coverage: "none" })),
+      { month: month(2), coverage: "partial", count: 2 },
       { month: month(1), coverage: "full", count: 5 },
       { month: month(0), coverage: "full", count: 0 },
     ]);
     await fixture.asController(
       `insert into monthly_counts (tenant_id, month, actions_created, actions_finished, actions_error, actions_canceled)
        values ($1, $2, 9, 4, 3, 1), ($1, $3, 0, 0, 0, 1)`,
-      [fixture.tenantId, ago(1), ago(3)],
+      [fixture.tenantId, ago(1), ago(2)],
     );
     const none = { finished: 0, error: 0, canceled: 0 };
     expect(await contentOf("/actions/monthly", 4)).toEqual([
-      { month: month(4), coverage: "none" },
-      { month: month(3), coverage: "partial", count: 0, perStatus: { ...none, canceled: 1 } },
-      { month: month(2), coverage: "partial", count: 0, perStatus: none },
+      ...[4, 3].map((n) => ({ month: month(n), coverage: "none" })),
+      { month: month(2), coverage: "partial", count: 0, perStatus: { ...none, canceled: 1 } },
       { month: month(1), coverage: "full", count: 9, perStatus: { finished: 4, error: 3, canceled: 1 } },
       { month: month(0), coverage: "full", count: 0, perStatus: none },
     ]);

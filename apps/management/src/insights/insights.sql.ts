@@ -39,13 +39,13 @@ export const readTraffic = statement<MonthValues, FigureRow>(
   ),
 );
 
-/** A month without a row ended as the one before it. The first row that was not found afterwards is of the month in which the recording began. */
+/** A month without a row ended as the one before it. The first row is of the month in which the recording began. */
 export const readStorage = statement<MonthValues, FigureRow>(
   "management.insights_storage",
   ofMonths(
     `(select s.bytes from artifact_storage_months s where s.tenant_id = t.tenant_id and s.month <= m.month
        order by s.month desc limit 1) as value`,
-    `(select coalesce(min(${epochMs("s.month")}), ${withTenant}) from artifact_storage_months s where s.tenant_id = t.tenant_id and not s.found)`,
+    `(select coalesce(min(${epochMs("s.month")}), ${withTenant}) from artifact_storage_months s where s.tenant_id = t.tenant_id)`,
   ),
 );
 
@@ -77,9 +77,7 @@ export const readActionMonths = statement<MonthValues, ActionMonthRow>(
 
 export interface TargetMonthRow extends MonthRow {
   /** The number now without what has happened since the month. */
-  counted: number;
-  /** Of the time before the counting: the targets that were still there when it began. */
-  found: number;
+  count: number;
 }
 
 export const readTargetMonths = statement<MonthValues, TargetMonthRow>(
@@ -87,9 +85,7 @@ export const readTargetMonths = statement<MonthValues, TargetMonthRow>(
   ofMonths(
     `(coalesce((select n.n from controller.target_counts_v1 n where n.tenant_id = $1), 0) - coalesce(
        (select sum(c.targets_created - c.targets_deleted) from controller.monthly_counts_v1 c
-         where c.tenant_id = $1 and c.month > m.month), 0))::bigint as counted,
-     coalesce((select sum(c.targets_found) from controller.monthly_counts_v1 c where c.tenant_id = $1 and c.month <= m.month), 0)::bigint
-       as found`,
+         where c.tenant_id = $1 and c.month > m.month), 0))::bigint as count`,
     startOf("controller.monthly_counts_start_v1"),
   ),
 );

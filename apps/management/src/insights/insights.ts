@@ -49,11 +49,11 @@ const known = (coverage: Coverage, month: string, value: number): Figure =>
 async function figuresOf(
   deps: InsightDeps,
   which: MonthsStatement<FigureRow>,
-  { tenantId, query, coverageOf }: { tenantId: number; query: MonthsQuery; coverageOf: (of: Known) => Coverage },
+  { tenantId, query, coverageOf }: { tenantId: number; query: MonthsQuery; coverageOf: (of: Known, value: number | null) => Coverage },
 ): Promise<Figure[]> {
   const rows = await rowsOf(deps, which, tenantId, query);
   const now = deps.now();
-  return rows.map(({ month, value, ...since }) => known(coverageOf({ month, now, ...since, found: value !== null }), month, value ?? 0));
+  return rows.map(({ month, value, ...since }) => known(coverageOf({ month, now, ...since }, value), month, value ?? 0));
 }
 
 /** Reads the bytes sent in each month; they have been counted since the tenant was created. Throws constraintViolation, like all of these. */
@@ -61,9 +61,9 @@ export function monthlyTraffic(deps: InsightDeps, tenantId: number, query: Month
   return figuresOf(deps, readTraffic, { tenantId, query, coverageOf: coverageOfEvents });
 }
 
-/** Reads the bytes of artifacts at the end of each month; of the time before they were recorded, those of artifacts that were still there. */
+/** Reads the bytes of artifacts at the end of each month; nothing is known of it before the first of them. */
 export function monthlyStorage(deps: InsightDeps, tenantId: number, query: MonthsQuery): Promise<Figure[]> {
-  const coverageOf = (of: Known): Coverage => (of.found ? coverageOfLevel(of) : "none");
+  const coverageOf = (of: Known, value: number | null): Coverage => (value === null ? "none" : coverageOfLevel(of));
   return figuresOf(deps, readStorage, { tenantId, query, coverageOf });
 }
 
@@ -72,14 +72,11 @@ export function monthlyRollouts(deps: InsightDeps, tenantId: number, query: Mont
   return figuresOf(deps, readRolloutMonths, { tenantId, query, coverageOf: coverageOfEvents });
 }
 
-/** Reads the number of targets at the end of each month; of the time before the counting those that were still there. */
+/** Reads the number of targets at the end of each month. */
 export async function monthlyTargets(deps: InsightDeps, tenantId: number, query: MonthsQuery): Promise<Figure[]> {
   const rows = await rowsOf(deps, readTargetMonths, tenantId, query);
   const now = deps.now();
-  return rows.map(({ month, counted, found, ...since }) => {
-    const coverage = coverageOfLevel({ month, now, ...since, found: found > 0 });
-    return known(coverage, month, Math.max(0, coverage === "full" ? counted : found));
-  });
+  return rows.map(({ month, count, ...since }) => known(coverageOfLevel({ month, now, ...since }), month, Math.max(0, count)));
 }
 
 export interface ActionFigure {
@@ -94,7 +91,7 @@ export async function monthlyActions(deps: InsightDeps, tenantId: number, query:
   const rows = await rowsOf(deps, readActionMonths, tenantId, query);
   const now = deps.now();
   return rows.map(({ month, created, finished, error, canceled, ...since }) => {
-    const coverage = coverageOfEvents({ month, now, ...since, found: created !== null });
+    const coverage = coverageOfEvents({ month, now, ...since });
     if (coverage === "none") return { month, coverage };
     return { month, coverage, count: created ?? 0, perStatus: { finished: finished ?? 0, error: error ?? 0, canceled: canceled ?? 0 } };
   });

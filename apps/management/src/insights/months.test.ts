@@ -26,15 +26,15 @@ const at = (day: string) => Date.parse(`${day}T00:00:00Z`);
 const since = { now, beganAt: at("2026-03-10"), tenantSince: at("2025-01-05") };
 
 test.each([
-  ["before, and something was found", { month: "2026-01", found: true }, "partial", "partial"],
-  ["before, and nothing was found", { month: "2026-01", found: false }, "none", "none"],
-  ["in which the counting began", { month: "2026-03", found: false }, "partial", "full"],
-  ["since then, even if nothing happened", { month: "2026-04", found: false }, "full", "full"],
-  ["that is not over", { month: "2026-11", found: true }, "full", "full"],
-  ["that has not begun", { month: "2026-12", found: false }, "none", "none"],
-  ["in which the tenant was created later", { month: "2026-05", found: false, tenantSince: at("2026-05-20") }, "full", "full"],
-  ["before the tenant", { month: "2026-04", found: false, tenantSince: at("2026-05-20") }, "none", "none"],
-  ["in which the counting began on its first day", { month: "2026-03", found: false, beganAt: at("2026-03-01") }, "full", "full"],
+  ["before", { month: "2026-01" }, "none", "none"],
+  ["before, although the tenant was there", { month: "2026-01", tenantSince: at("2026-01-01") }, "none", "none"],
+  ["in which the counting began", { month: "2026-03" }, "partial", "full"],
+  ["since then, even if nothing happened", { month: "2026-04" }, "full", "full"],
+  ["that is not over", { month: "2026-11" }, "full", "full"],
+  ["that has not begun", { month: "2026-12" }, "none", "none"],
+  ["in which the tenant was created later", { month: "2026-05", tenantSince: at("2026-05-20") }, "full", "full"],
+  ["before the tenant", { month: "2026-04", tenantSince: at("2026-05-20") }, "none", "none"],
+  ["in which the counting began on its first day", { month: "2026-03", beganAt: at("2026-03-01") }, "full", "full"],
 ] as const)("management 10.6 a month %s", (_case, month, events, level) => {
   expect([coverageOfEvents({ ...since, ...month }), coverageOfLevel({ ...since, ...month })]).toEqual([events, level]);
 });

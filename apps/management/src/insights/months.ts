@@ -38,26 +38,23 @@ export interface Known {
   beganAt: number;
   /** When the tenant was created: there was nothing before. */
   tenantSince: number;
-  /** Something was found of a month before the counting. */
-  found: boolean;
 }
 
 /**
- * Answers how much is known of what happened in a month: all since the counting began or, if that was later, the tenant was created; before that what was
- * found. A month that has not begun is unknown.
+ * Answers how much is known of what happened in a month: all since the counting began or, if that was later, the tenant was created. What was before that is
+ * unknown, and so is a month that has not begun.
  */
-export function coverageOfEvents({ month, now, beganAt, tenantSince, found }: Known): Coverage {
+export function coverageOfEvents({ month, now, beganAt, tenantSince }: Known): Coverage {
   const at = numberOf(month);
   if (at > monthOf(now)) return "none";
   if (tenantSince >= beganAt) return at >= monthOf(tenantSince) ? "full" : "none";
   if (startOf(at) >= beganAt) return "full";
-  return at === monthOf(beganAt) || found ? "partial" : "none";
+  return at === monthOf(beganAt) ? "partial" : "none";
 }
 
 /** Answers how much is known of a number at the end of a month: it is exact as soon as it is counted at all, even if the month began before. */
-export function coverageOfLevel({ month, now, beganAt, tenantSince, found }: Known): Coverage {
+export function coverageOfLevel({ month, now, beganAt, tenantSince }: Known): Coverage {
   const at = numberOf(month);
   if (at > monthOf(now)) return "none";
-  if (at >= monthOf(Math.max(beganAt, tenantSince))) return "full";
-  return found && tenantSince < beganAt ? "partial" : "none";
+  return at >= monthOf(Math.max(beganAt, tenantSince)) ? "full" : "none";
 }

@@ -18,7 +18,7 @@ export type MonthsQuery = z.output<typeof monthsQuery>;
 /** A list of sets has ten unless the caller asks for another number (contract management.md §10.6). */
 const top = z.object({ top: queryInt(10, (value) => (value < 1 ? 10 : Math.min(500, value))) });
 
-/** How much is known of a month: all of it, what was still there when the counting began, or nothing. */
+/** How much is known of a month: all of it, what has happened since the counting began in it, or nothing. */
 export const coverages = ["full", "partial", "none"] as const;
 export type Coverage = (typeof coverages)[number];
 

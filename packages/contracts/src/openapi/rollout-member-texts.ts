@@ -11,7 +11,7 @@ export const rolloutMemberTexts: Readonly<Record<string, string>> = {
   count: "How many; absent where nothing is known of the month",
   "DistributionSetCount.count": "Targets that have the set",
   countedAt: moment("When the targets were counted last; absent until they have been"),
-  coverage: "What is known of the month: `full`, `partial` (what was still there when the counting began) or `none`, which is not zero",
+  coverage: "What is known of the month: `full`, `partial` (the counting began in it) or `none`, which is not zero",
   "EndedActions.canceled": "Cancelled actions",
   "EndedActions.error": "Failed actions",
   "EndedActions.finished": "Finished actions, downloaded ones of the type downloadonly among them",
