@@ -1,7 +1,7 @@
 import { actionStatus } from "@harrier/contracts";
 import { serverMessagePrefix } from "./codes.ts";
 import { type ConfirmationRule, confirmationRules, textOf } from "./confirmation.ts";
-import { findActionSql, indent, recordChangeSql } from "./report-function.sql.ts";
+import { findActionSql, indent, recordChangeSql } from "./function-parts.sql.ts";
 
 /*
  * This file writes the SQL function `confirm_action` from the table of confirmation.ts: one answer is one call and one round trip. No answer moves an

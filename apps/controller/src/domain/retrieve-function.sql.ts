@@ -1,7 +1,8 @@
 import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
+import { findActionSql, indent, recordChangeSql } from "./function-parts.sql.ts";
 import { expiredWindowSql, maintenanceSql } from "./maintenance-window.sql.ts";
-import { findActionSql, indent, maxEntries, recordChangeSql } from "./report-function.sql.ts";
+import { maxEntries } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*
