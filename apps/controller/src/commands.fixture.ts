@@ -1,6 +1,6 @@
 import type { AssignmentItem, CallContext, Principal } from "@harrier/rpc";
 import { actionsHandlers } from "./actions/actions.rpc.ts";
-import { type DeviceFixture, deviceFixture, seedSet, tenantId } from "./device.fixture.ts";
+import { type DeviceFixture, deviceFixture, seedSet, seedTargets, type TargetSeed, tenantId } from "./device.fixture.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
 import { withDefaults } from "./settings/defaults.ts";
 import { targetsHandlers } from "./targets/targets.rpc.ts";
@@ -16,6 +16,8 @@ export interface CommandsFixture extends DeviceFixture {
   faults: string[];
   /** The settings that the tenant has stored, as controller has them in memory. */
   stored: Record<string, unknown>;
+  /** The ids of the next target and the next rollout that a test makes. */
+  next: { target: number; rollout: number };
 }
 
 /** Starts the fixture with the sets 100, 101 and 102 (type 1). */
@@ -32,6 +34,7 @@ export async function commandsFixture(): Promise<CommandsFixture> {
     ...device,
     faults,
     stored,
+    next: { target: 1, rollout: 1 },
     actions: actionsHandlers({ db, ids, limits, settings, fault, now: Date.now }),
     targets: targetsHandlers({ db, ids, secrets, limits, fault }),
   };
@@ -92,6 +95,44 @@ export async function seedMembers(
        from unnest($3::int[]) with ordinality as m (id, n)`,
     [group.rolloutId, group.groupId, targetIds],
   );
+}
+
+/** Makes new targets `d<id>`; answers their ids. */
+export async function newTargets(fixture: CommandsFixture, n: number, seed: Omit<TargetSeed, "id"> = {}): Promise<number[]> {
+  const ids = Array.from({ length: n }, () => fixture.next.target++);
+  await seedTargets(
+    fixture,
+    ids.map((id) => ({ id, ...seed })),
+  );
+  return ids;
+}
+
+export async function newTarget(fixture: CommandsFixture, seed: Omit<TargetSeed, "id"> = {}): Promise<number> {
+  const [id = 0] = await newTargets(fixture, 1, seed);
+  return id;
+}
+
+/** Assigns a set to a target; answers the id of the action. */
+export async function assignTo(
+  fixture: CommandsFixture,
+  target: number,
+  { setId = 100, ...item }: Partial<AssignmentItem> & { setId?: number } = {},
+): Promise<number> {
+  const request = { set: reservedSet(setId), items: [itemOf(`d${target}`, item)], initiator: "admin" };
+  const { actions } = await fixture.actions.assignSet(request, contextOf());
+  return Number(actions?.[0]?.id);
+}
+
+/** Opens the fence of a new rollout whose group 1 has as members these targets, or so many new ones. */
+export async function openRollout(
+  fixture: CommandsFixture,
+  members: number | number[],
+): Promise<{ rolloutId: number; targetIds: number[] }> {
+  const rolloutId = fixture.next.rollout++;
+  const targetIds = typeof members === "number" ? await newTargets(fixture, members) : members;
+  await seedMembers(fixture, { rolloutId, groupId: 1 }, targetIds);
+  await fixture.actions.openFence({ rolloutId, epoch: 1 }, contextOf());
+  return { rolloutId, targetIds };
 }
 
 export const chunkOf = (

@@ -4,6 +4,7 @@ import { type RoundTripCounter, startRoundTripCounter, type TestDatabase, testDa
 import type { Device } from "./device.ts";
 import type { LimitsOf } from "./domain/quotas.ts";
 import { createReportRecorder, type RecordReport } from "./feedback/record-report.ts";
+import type { ReportDeps } from "./feedback/report.ts";
 import { createRetrievalRecorder, type RecordRetrieval } from "./retrieval/record-retrieval.ts";
 
 export const tenantId = 1;
@@ -44,6 +45,14 @@ export async function deviceFixture(): Promise<DeviceFixture> {
     },
   };
 }
+
+/** What a report of a device needs, with the clock of the test. */
+export const reportDeps = ({ recordReport, limits }: DeviceFixture, now = Date.now): ReportDeps => ({
+  recordReport,
+  limits,
+  now,
+  fault: () => undefined,
+});
 
 export function deviceNamed(controllerId: string): Device {
   return {

@@ -8,12 +8,13 @@ import {
   commandsFixture,
   contextOf,
   itemOf,
+  newTargets,
   progressOf,
   reservedSet,
   seedMembers,
   setSetting,
 } from "../commands.fixture.ts";
-import { readAction, readHistory, readOutbox, readTarget, seedTargets } from "../device.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -27,15 +28,10 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const { RUNNING, CANCELED, CANCELING } = actionStatus;
-let nextTarget = 1;
 
-async function newTargets(n: number, type: number | null = null): Promise<number[]> {
-  const ids = Array.from({ length: n }, () => nextTarget++);
-  await seedTargets(
-    fixture,
-    ids.map((id) => ({ id })),
-  );
-  if (type !== null) await fixture.db.pool.query("update targets set target_type_id = $1 where id = any($2::int[])", [type, ids]);
+async function targetsOfType(type: number, n: number): Promise<number[]> {
+  const ids = await newTargets(fixture, n);
+  await fixture.db.pool.query("update targets set target_type_id = $1 where id = any($2::int[])", [type, ids]);
   return ids;
 }
 
@@ -45,7 +41,7 @@ const assign = (ids: readonly (number | string)[], setId = 100, context = contex
   fixture.actions.assignSet({ set: reservedSet(setId), items: itemsOf(ids), initiator: "admin" }, context);
 
 test("an assignment is one round trip, and unknown targets are skipped", async () => {
-  const [a = 0, b = 0] = await newTargets(2);
+  const [a = 0, b = 0] = await newTargets(fixture, 2);
   const before = (await readOutbox(fixture)).length;
   let answer: Awaited<ReturnType<typeof assign>> = {};
   const roundTrips = await fixture.roundTrips.during(async () => {
@@ -74,15 +70,15 @@ test("an assignment is one round trip, and unknown targets are skipped", async (
 });
 
 test("a set that is assigned already is counted and creates no action", async () => {
-  const ids = await newTargets(2);
+  const ids = await newTargets(fixture, 2);
   await assign(ids);
-  expect(await assign([...ids, ...(await newTargets(1))])).toMatchObject({ alreadyAssigned: 2, actions: [{}] });
+  expect(await assign([...ids, ...(await newTargets(fixture, 1))])).toMatchObject({ alreadyAssigned: 2, actions: [{}] });
   expect(await assign(ids)).toEqual({ alreadyAssigned: 2, actions: [] });
   expect(await assign(["-nobody"])).toEqual({ alreadyAssigned: 0, actions: [] });
 });
 
 test("force type, force time and weight are stored per item", async () => {
-  const [a, b, c] = await newTargets(3);
+  const [a, b, c] = await newTargets(fixture, 3);
   const items = [
     ...itemsOf([a ?? 0], { forceType: "timeforced", forceTime: 1_800_000_000_000, weight: 5 }),
     ...itemsOf([b ?? 0], { forceType: "soft", forceTime: 1_800_000_000_000 }),
@@ -101,9 +97,9 @@ test("force type, force time and weight are stored per item", async () => {
 });
 
 test("an incompatible target type rejects the whole request; targets without a type take any set", async () => {
-  const plain = await newTargets(1);
-  const typed = await newTargets(1, 7);
-  const closed = await newTargets(1, 8); // A type that lists no set type takes none.
+  const plain = await newTargets(fixture, 1);
+  const typed = await targetsOfType(7, 1);
+  const closed = await targetsOfType(8, 1); // A type that lists no set type takes none.
   const [row] = (await fixture.db.pool.query("select controller_id as id from targets where id = $1", closed)).rows;
   await expect(assign([...plain, ...typed, ...closed])).rejects.toMatchObject({
     code: "targetTypeIncompatible",
@@ -114,7 +110,7 @@ test("an incompatible target type rejects the whole request; targets without a t
 });
 
 test("targets out of the caller's scope are skipped like unknown ones", async () => {
-  const [plain, typed] = [await newTargets(1), await newTargets(1, 7)];
+  const [plain, typed] = [await newTargets(fixture, 1), await targetsOfType(7, 1)];
   const limited = contextOf({ targetTypeScopes: { UPDATE_TARGET: [7] } });
   const answer = await assign([...plain, ...typed], 100, limited);
   expect(answer.actions).toEqual([{ id: expect.any(Number), controllerId: `d${typed[0]}` }]);
@@ -124,7 +120,7 @@ test.each([
   { autoclose: undefined, status: CANCELING, active: true, message: "Update Server: cancel obsolete action due to new update" },
   { autoclose: true, status: CANCELED, active: false, message: "Update Server: close obsolete action due to new update" },
 ])("an assignment supersedes open actions (autoclose $autoclose), not migration steps", async ({ autoclose, status, active, message }) => {
-  const [target = 0] = await newTargets(1);
+  const [target = 0] = await newTargets(fixture, 1);
   const step = await fixture.actions.assignSet({ set: reservedSet(102, true), items: itemsOf([target]), initiator: "admin" }, contextOf());
   const old = await assign([target], 101);
   await setSetting(fixture, "repository.actions.autoclose.enabled", autoclose);
@@ -137,7 +133,7 @@ test.each([
 });
 
 test("by default an action that is being cancelled stays so", async () => {
-  const [target = 0] = await newTargets(1);
+  const [target = 0] = await newTargets(fixture, 1);
   const old = Number((await assign([target], 101)).actions?.[0]?.id);
   await assign([target], 100);
   await assign([target], 102);
@@ -145,7 +141,7 @@ test("by default an action that is being cancelled stays so", async () => {
 });
 
 test("an assignment takes the target out of rollouts that have not begun", async () => {
-  const [target = 0, other = 0] = await newTargets(2);
+  const [target = 0, other = 0] = await newTargets(fixture, 2);
   await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [target, other]);
   await fixture.actions.openFence({ rolloutId: 1, epoch: 1 }, contextOf());
   await fixture.actions.scheduleChunk(chunkOf(1, { setId: 101 }), contextOf());
@@ -155,7 +151,7 @@ test("an assignment takes the target out of rollouts that have not begun", async
 });
 
 test("a repeated command gets the first answer, even while the first is still running", async () => {
-  const ids = await newTargets(3);
+  const ids = await newTargets(fixture, 3);
   const once = contextOf({}, "the same command");
   const [first, second] = await Promise.all([assign(ids, 100, once), assign(ids, 100, once)]);
   expect(first).toEqual(second);
@@ -166,7 +162,7 @@ test("a repeated command gets the first answer, even while the first is still ru
 });
 
 test("two assignments of different sets to the same targets both happen, one after the other", async () => {
-  const ids = await newTargets(50);
+  const ids = await newTargets(fixture, 50);
   await Promise.all([assign(ids, 100), assign(ids.toReversed(), 101), assign(ids, 102)]);
   const { rows } = await fixture.db.pool.query(
     "select status, count(*) as n from actions where target_id = any($1::int[]) group by 1 order by 1",
@@ -179,7 +175,7 @@ test("two assignments of different sets to the same targets both happen, one aft
 });
 
 test("a target has at most 2000 actions", async () => {
-  const [full = 0, free = 0] = await newTargets(2);
+  const [full = 0, free = 0] = await newTargets(fixture, 2);
   await fixture.db.pool.query(
     `insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by)
      select 1, 1000000 + n, $1, $2, 99, 0, false, 1, 'a', 'a', 'a' from generate_series(1, 2000) n`,

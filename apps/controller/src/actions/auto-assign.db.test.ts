@@ -1,7 +1,7 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet, setSetting } from "../commands.fixture.ts";
-import { readHistory, readOutbox, readTarget, seedTargets } from "../device.fixture.ts";
+import { type CommandsFixture, commandsFixture, contextOf, itemOf, newTargets, reservedSet, setSetting } from "../commands.fixture.ts";
+import { readHistory, readOutbox, readTarget } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -10,7 +10,6 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const { RUNNING, CANCELING, WAIT_FOR_CONFIRMATION } = actionStatus;
-let nextTarget = 1;
 let nextFilter = 1;
 
 const engine = () => fixture.database.db("rollout-engine").pool;
@@ -19,11 +18,7 @@ const own = () => fixture.database.db("controller").pool;
 /** Makes new targets that a pass of a new filter has found; the filter assigns set 100. */
 async function candidates(size: number): Promise<{ filterId: number; targetIds: number[] }> {
   const filterId = nextFilter++;
-  const targetIds = Array.from({ length: size }, () => nextTarget++);
-  await seedTargets(
-    fixture,
-    targetIds.map((id) => ({ id })),
-  );
+  const targetIds = await newTargets(fixture, size);
   await engine().query(
     `insert into target_filters (tenant_id, id, name, query, auto_assign_set_id, auto_assign_type, auto_assign_epoch, created_by,
        last_modified_by) values (1, $1::bigint, 'filter ' || $1::bigint, 'name==x', 100, 1, 1, 'x', 'x')`,

@@ -2,18 +2,18 @@ import { actionStatus, forceType, updateStatus } from "@harrier/contracts";
 import type { AssignmentItem } from "@harrier/rpc";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
+  assignTo,
   brokenSequences,
   type CommandsFixture,
   chunkOf,
   commandsFixture,
   contextOf,
-  itemOf,
+  newTarget,
+  openRollout,
   progressOf,
-  reservedSet,
   runGroup,
-  seedMembers,
 } from "../commands.fixture.ts";
-import { readAction, readHistory, readOutbox, readTarget, seedTargets } from "../device.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -22,20 +22,15 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const { CANCELED, CANCELING, DOWNLOADED, RUNNING } = actionStatus;
-let nextTarget = 1;
 
 /** Makes a new target with one open action of a set. */
 async function newAction({ installedSetId = null, ...change }: Partial<AssignmentItem> & { installedSetId?: number | null } = {}) {
-  const target = nextTarget++;
-  await seedTargets(fixture, [{ id: target, installedSetId }]);
+  const target = await newTarget(fixture, { installedSetId });
   return { target, controllerId: `d${target}`, actionId: await assign(target, 100, change) };
 }
 
-async function assign(target: number, setId: number, change: Partial<AssignmentItem> = {}): Promise<number> {
-  const item = itemOf(`d${target}`, { forceType: "soft", ...change });
-  const { actions } = await fixture.actions.assignSet({ set: reservedSet(setId), items: [item], initiator: "admin" }, contextOf());
-  return Number(actions?.[0]?.id);
-}
+const assign = (target: number, setId: number, change: Partial<AssignmentItem> = {}): Promise<number> =>
+  assignTo(fixture, target, { setId, forceType: "soft", ...change });
 
 const cancel = (controllerId: string, actionId: number, force = false) =>
   fixture.actions.cancelAction({ controllerId, actionId, force }, contextOf());
@@ -80,10 +75,8 @@ test("a force quit beside open actions: the set of the oldest of them is assigne
 });
 
 test("the group of a rollout counts a cancelled action as cancelled", async () => {
-  const target = nextTarget++;
-  await seedTargets(fixture, [{ id: target }]);
-  await seedMembers(fixture, { rolloutId: 1, groupId: 1 }, [target]);
-  await fixture.actions.openFence({ rolloutId: 1, epoch: 1 }, contextOf());
+  const target = await newTarget(fixture);
+  await openRollout(fixture, [target]);
   await fixture.actions.scheduleChunk(chunkOf(1), contextOf());
   const { rows } = await fixture.db.pool.query("select id from actions where rollout_id = 1");
   await expect(cancel(`d${target}`, rows[0].id)).rejects.toMatchObject({ code: "actionNotCancelable" }); // the action has not started yet

@@ -8,12 +8,13 @@ import {
   commandsFixture,
   contextOf,
   countedProgress,
+  newTarget,
+  openRollout,
   progressOf,
   runGroup,
-  seedMembers,
   setSetting,
 } from "../commands.fixture.ts";
-import { readAction, readHistory, readOutbox, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget, seedActions } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -22,28 +23,12 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const { RUNNING, SCHEDULED, CANCELED, CANCELING, FINISHED } = actionStatus;
-let nextTarget = 1;
-let nextRollout = 1;
-
-/** Makes new targets that are the members of group 1 of a new rollout with an open fence. */
-async function openRollout(size: number, targets?: number[]): Promise<{ rolloutId: number; targetIds: number[] }> {
-  const rolloutId = nextRollout++;
-  const targetIds = targets ?? Array.from({ length: size }, () => nextTarget++);
-  if (targets === undefined)
-    await seedTargets(
-      fixture,
-      targetIds.map((id) => ({ id })),
-    );
-  await seedMembers(fixture, { rolloutId, groupId: 1 }, targetIds);
-  await fixture.actions.openFence({ rolloutId, epoch: 1 }, contextOf());
-  return { rolloutId, targetIds };
-}
 
 const schedule = (rolloutId: number, change = {}) => fixture.actions.scheduleChunk(chunkOf(rolloutId, change), contextOf());
 const start = (rolloutId: number, change = {}) => fixture.actions.startChunk(chunkOf(rolloutId, change), contextOf());
 
 test("scheduling creates one inactive action per member with history, delta and one outbox row", async () => {
-  const { rolloutId, targetIds } = await openRollout(3);
+  const { rolloutId, targetIds } = await openRollout(fixture, 3);
   const before = (await readOutbox(fixture)).length;
   const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 3 });
@@ -89,10 +74,10 @@ test("scheduling creates one inactive action per member with history, delta and 
 });
 
 test("a repeated chunk creates nothing, cancels nothing and returns the same cursor", async () => {
-  const { rolloutId } = await openRollout(4);
+  const { rolloutId } = await openRollout(fixture, 4);
   await schedule(rolloutId);
   const other = await openRollout(
-    4,
+    fixture,
     (await actionsOfRollout(fixture, rolloutId)).map((a) => a.targetId),
   );
   await schedule(other.rolloutId);
@@ -103,7 +88,7 @@ test("a repeated chunk creates nothing, cancels nothing and returns the same cur
 });
 
 test("a chunk takes one id per remaining member, and none for members that do not exist", async () => {
-  const { rolloutId } = await openRollout(3);
+  const { rolloutId } = await openRollout(fixture, 3);
   const nextId = async () => {
     const { rows } = await fixture.db.pool.query("select next_id as id from id_counters where tenant_id = 1 and kind = 'action'");
     return Number(rows[0].id);
@@ -117,8 +102,8 @@ test("a chunk takes one id per remaining member, and none for members that do no
 });
 
 test("the last rollout to claim a target wins; migration steps are not superseded", async () => {
-  const { rolloutId, targetIds } = await openRollout(2);
-  const step = await openRollout(2, targetIds);
+  const { rolloutId, targetIds } = await openRollout(fixture, 2);
+  const step = await openRollout(fixture, targetIds);
   await schedule(rolloutId);
   await fixture.actions.scheduleChunk(
     { ...chunkOf(step.rolloutId), set: { ...chunkOf(1).set, id: 101, migrationStep: true } },
@@ -133,19 +118,19 @@ test("the last rollout to claim a target wins; migration steps are not supersede
     status: CANCELED,
     messages: ["Update Server: cancel obsolete action due to new update"],
   });
-  const third = await openRollout(2, targetIds);
+  const third = await openRollout(fixture, targetIds);
   await schedule(third.rolloutId);
   expect((await actionsOfRollout(fixture, step.rolloutId)).map((a) => a.status)).toEqual([SCHEDULED, SCHEDULED]);
 });
 
 test("members whose target was deleted are skipped", async () => {
-  const { rolloutId, targetIds } = await openRollout(3);
+  const { rolloutId, targetIds } = await openRollout(fixture, 3);
   await fixture.targets.deleteTargets({ controllerIds: [`d${targetIds[1]}`], ifRevisions: [] }, contextOf());
   expect(await schedule(rolloutId)).toEqual({ cursor: 2, done: true, created: 2 });
 });
 
 test("starting makes the actions visible: running, set assigned, target pending, with the name of who began it", async () => {
-  const { rolloutId, targetIds } = await openRollout(2);
+  const { rolloutId, targetIds } = await openRollout(fixture, 2);
   await schedule(rolloutId);
   const roundTrips = await fixture.roundTrips.during(async () => {
     expect(await start(rolloutId)).toEqual({ cursor: targetIds[1], done: true, started: 2, skipped: 0 });
@@ -165,16 +150,14 @@ test("starting makes the actions visible: running, set assigned, target pending,
 });
 
 test("a target that has the set assigned is skipped and keeps its open action; an installed one links to the newest action", async () => {
-  const [assigned, installed] = [nextTarget++, nextTarget++];
-  await seedTargets(fixture, [
-    { id: assigned, assignedSetId: 100, updateStatus: updateStatus.pending },
-    { id: installed, assignedSetId: 100, installedSetId: 100, installedActionId: 5_001, updateStatus: updateStatus.in_sync },
-  ]);
+  const assigned = await newTarget(fixture, { assignedSetId: 100, updateStatus: updateStatus.pending });
+  const has = { assignedSetId: 100, installedSetId: 100, installedActionId: 5_001, updateStatus: updateStatus.in_sync };
+  const installed = await newTarget(fixture, has);
   await seedActions(fixture, [
     { id: 5_000, targetId: assigned, setId: 100 },
     { id: 5_001, targetId: installed, setId: 100, status: FINISHED, active: false },
   ]);
-  const { rolloutId } = await openRollout(2, [assigned, installed]);
+  const { rolloutId } = await openRollout(fixture, [assigned, installed]);
   await schedule(rolloutId);
   expect(await start(rolloutId)).toMatchObject({ started: 0, skipped: 2 });
   const actions = await actionsOfRollout(fixture, rolloutId);
@@ -198,13 +181,13 @@ test.each([
   "starting supersedes what is open (autoclose $autoclose); migration steps stay",
   async ({ autoclose, status, active, message, progress }) => {
     await setSetting(fixture, "repository.actions.autoclose.enabled", autoclose);
-    const first = await openRollout(1);
+    const first = await openRollout(fixture, 1);
     const [target = 0] = first.targetIds;
     await runGroup(fixture, chunkOf(first.rolloutId));
     const step = 6_000 + target;
     await seedActions(fixture, [{ id: step, targetId: target, setId: 102 }]);
     await fixture.db.pool.query("update actions set migration_step = true where id = $1", [step]);
-    const second = await openRollout(1, [target]);
+    const second = await openRollout(fixture, [target]);
     await runGroup(fixture, chunkOf(second.rolloutId, { setId: 101 }));
     const [old] = await actionsOfRollout(fixture, first.rolloutId);
     expect(old).toMatchObject({ status, active, revision: 3 });
@@ -217,7 +200,7 @@ test.each([
 );
 
 test("a closed fence or another epoch does nothing", async () => {
-  const { rolloutId } = await openRollout(2);
+  const { rolloutId } = await openRollout(fixture, 2);
   const context = contextOf();
   await expect(schedule(rolloutId, { epoch: 2 })).rejects.toMatchObject({ code: "fenced" });
   await schedule(rolloutId);
@@ -233,7 +216,7 @@ test("a closed fence or another epoch does nothing", async () => {
 });
 
 test("the chunks of a group cover it in both directions of order, and all counts agree", async () => {
-  const { rolloutId } = await openRollout(4, (await openRollout(1_100)).targetIds.toReversed());
+  const { rolloutId } = await openRollout(fixture, (await openRollout(fixture, 1_100)).targetIds.toReversed());
   const call = { ...chunkOf(rolloutId), cursor: -1 };
   await fixture.db.pool.query(
     "select * from schedule_chunk(1, 'DEFAULT', $1, 1, 1, -1, 400, 900000, 100, 's', '1', false, 1::smallint, null, 1000, null, null, null, null, 'x', null)",
@@ -257,7 +240,7 @@ test("the chunks of a group cover it in both directions of order, and all counts
 test("after all tests of this file every action has history and events 1..revision, and progress equals the counts", async () => {
   await fixture.db.pool.query("delete from actions where id between 5000 and 5001 or id between 6000 and 7000"); // seeded without events
   expect(await brokenSequences(fixture)).toEqual([]);
-  for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
+  for (let rolloutId = 1; rolloutId < fixture.next.rollout; rolloutId += 1) {
     expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));
   }
   expect(new Set(fixture.faults)).toEqual(

@@ -9,12 +9,13 @@ import {
   contextOf,
   countedProgress,
   itemOf,
+  newTargets,
   progressOf,
   reservedSet,
   runGroup,
   seedMembers,
 } from "../commands.fixture.ts";
-import { readHistory, readTarget, seedSet, seedTargets } from "../device.fixture.ts";
+import { readHistory, readTarget, seedSet } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -24,16 +25,6 @@ beforeAll(async () => {
 afterAll(() => fixture.close());
 
 const { RUNNING, CANCELED, CANCELING } = actionStatus;
-let nextTarget = 1;
-
-async function newTargets(n: number): Promise<number[]> {
-  const ids = Array.from({ length: n }, () => nextTarget++);
-  await seedTargets(
-    fixture,
-    ids.map((id) => ({ id })),
-  );
-  return ids;
-}
 
 const assign = (ids: number[], setId: number, migrationStep = false) =>
   fixture.actions.assignSet(
@@ -46,7 +37,7 @@ const statusesOf = async (setId: number) =>
   (await fixture.db.pool.query("select status, active from actions where set_id = $1 order by target_id", [setId])).rows;
 
 test("cancelling an invalid set asks each device once, however often it is called", async () => {
-  const ids = await newTargets(3);
+  const ids = await newTargets(fixture, 3);
   await assign(ids, 200);
   expect(await cancelSet(200, false)).toMatchObject({ done: true, canceled: 3 });
   expect(await statusesOf(200)).toEqual(ids.map(() => ({ status: CANCELING, active: true })));
@@ -56,7 +47,7 @@ test("cancelling an invalid set asks each device once, however often it is calle
 });
 
 test("cancelling by force: canceling, then canceled; targets go on with other open actions, or are as before", async () => {
-  const [alone = 0, stepped = 0, requested = 0] = await newTargets(3);
+  const [alone = 0, stepped = 0, requested = 0] = await newTargets(fixture, 3);
   await assign([stepped], 202, true);
   await assign([alone, stepped, requested], 201);
   const [first] = (await assign([requested], 100)).actions ?? [];
@@ -72,7 +63,7 @@ test("cancelling by force: canceling, then canceled; targets go on with other op
 });
 
 test("a stop needs a closed fence; actions that have not begun are deleted, others are cancelled or left alone", async () => {
-  const [begun, waiting] = [await newTargets(2), await newTargets(3)];
+  const [begun, waiting] = [await newTargets(fixture, 2), await newTargets(fixture, 3)];
   await seedMembers(fixture, { rolloutId: 31, groupId: 1 }, begun);
   await seedMembers(fixture, { rolloutId: 31, groupId: 2 }, waiting);
   await runGroup(fixture, chunkOf(31));
@@ -100,8 +91,8 @@ test("a stop needs a closed fence; actions that have not begun are deleted, othe
 });
 
 test("a deletion force quits actions that have begun, also those being cancelled, and deletes the rest", async () => {
-  const [requested = 0, running = 0, done = 0] = await newTargets(3);
-  const waiting = await newTargets(2);
+  const [requested = 0, running = 0, done = 0] = await newTargets(fixture, 3);
+  const waiting = await newTargets(fixture, 2);
   await seedMembers(fixture, { rolloutId: 32, groupId: 1 }, [requested, running, done]);
   await seedMembers(fixture, { rolloutId: 32, groupId: 2 }, waiting);
   await runGroup(fixture, chunkOf(32));

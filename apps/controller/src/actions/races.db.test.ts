@@ -10,11 +10,11 @@ import {
   contextOf,
   countedProgress,
   itemOf,
+  openRollout,
   progressOf,
   reservedSet,
-  seedMembers,
 } from "../commands.fixture.ts";
-import { deviceNamed, readTarget, seedTargets } from "../device.fixture.ts";
+import { deviceNamed, readTarget, reportDeps } from "../device.fixture.ts";
 import { report } from "../feedback/report.ts";
 
 let fixture: CommandsFixture;
@@ -22,21 +22,6 @@ beforeAll(async () => {
   fixture = await commandsFixture();
 });
 afterAll(() => fixture.close());
-
-let nextTarget = 1;
-let nextRollout = 1;
-
-async function openRollout(size: number): Promise<{ rolloutId: number; targetIds: number[] }> {
-  const rolloutId = nextRollout++;
-  const targetIds = Array.from({ length: size }, () => nextTarget++);
-  await seedTargets(
-    fixture,
-    targetIds.map((id) => ({ id })),
-  );
-  await seedMembers(fixture, { rolloutId, groupId: 1 }, targetIds);
-  await fixture.actions.openFence({ rolloutId, epoch: 1 }, contextOf());
-  return { rolloutId, targetIds };
-}
 
 /** Holds what `statement` locks until `work` has been begun and waits for it. */
 async function whileHeld<T>(
@@ -72,14 +57,14 @@ async function whileHeld<T>(
 }
 
 test("two schedulers on the same group: every member once, whichever comes first", async () => {
-  const { rolloutId } = await openRollout(300);
+  const { rolloutId } = await openRollout(fixture, 300);
   const answers = await Promise.all([1, 2, 3].map(() => fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf())));
   expect(answers.map((a) => a.created).toSorted((a = 0, b = 0) => Number(a) - Number(b))).toEqual([0, 0, 300]);
   expect(await progressOf(fixture, rolloutId)).toEqual([300, 0, 0, 0, 0]);
 });
 
 test("two starters on the same group: every action once", async () => {
-  const { rolloutId } = await openRollout(300);
+  const { rolloutId } = await openRollout(fixture, 300);
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   const answers = await Promise.all([1, 2, 3].map(() => fixture.actions.startChunk(chunkOf(rolloutId), contextOf())));
   expect(answers.reduce((sum, a) => sum + Number(a.started), 0)).toBe(300);
@@ -87,18 +72,16 @@ test("two starters on the same group: every action once", async () => {
 });
 
 test("two rollouts that claim the same targets in opposite order never deadlock, and each target has one of them", async () => {
-  const first = await openRollout(200);
-  const second = nextRollout++;
-  await seedMembers(fixture, { rolloutId: second, groupId: 1 }, first.targetIds.toReversed());
-  await fixture.actions.openFence({ rolloutId: second, epoch: 1 }, contextOf());
-  await Promise.all([first.rolloutId, second].map((id) => fixture.actions.scheduleChunk(chunkOf(id), contextOf())));
-  const [one = [], two = []] = await Promise.all([progressOf(fixture, first.rolloutId), progressOf(fixture, second)]);
+  const first = await openRollout(fixture, 200);
+  const second = await openRollout(fixture, first.targetIds.toReversed());
+  await Promise.all([first.rolloutId, second.rolloutId].map((id) => fixture.actions.scheduleChunk(chunkOf(id), contextOf())));
+  const [one = [], two = []] = await Promise.all([progressOf(fixture, first.rolloutId), progressOf(fixture, second.rolloutId)]);
   expect((one[0] ?? 0) + (two[0] ?? 0)).toBe(200);
   expect((one[4] ?? 0) + (two[4] ?? 0)).toBe(200);
 });
 
 test("closing the fence waits for a running chunk, and a later chunk does nothing", async () => {
-  const { rolloutId } = await openRollout(5);
+  const { rolloutId } = await openRollout(fixture, 5);
   // A chunk holds the fence as the function does: FOR SHARE.
   const share = "select from rollout_fences where tenant_id = 1 and rollout_id = $1 for share";
   await whileHeld(share, [rolloutId], () => fixture.actions.closeFence({ rolloutId, epoch: 1 }, contextOf()));
@@ -106,7 +89,7 @@ test("closing the fence waits for a running chunk, and a later chunk does nothin
 });
 
 test("a chunk that waits behind a closing fence is rejected", async () => {
-  const { rolloutId } = await openRollout(5);
+  const { rolloutId } = await openRollout(fixture, 5);
   const close = "update rollout_fences set open = false where tenant_id = 1 and rollout_id = $1";
   const chunk = whileHeld(close, [rolloutId], () => fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf()));
   await expect(chunk).rejects.toMatchObject({ code: "fenced" });
@@ -114,7 +97,7 @@ test("a chunk that waits behind a closing fence is rejected", async () => {
 });
 
 test("a target that is deleted while its chunk waits gets no action", async () => {
-  const { rolloutId, targetIds } = await openRollout(3);
+  const { rolloutId, targetIds } = await openRollout(fixture, 3);
   const lock = "select from target_state where tenant_id = 1 and target_id = $1 for update";
   const answer = await whileHeld(
     lock,
@@ -128,7 +111,7 @@ test("a target that is deleted while its chunk waits gets no action", async () =
 });
 
 test("an action that another rollout supersedes while the start waits is not started", async () => {
-  const { rolloutId, targetIds } = await openRollout(2);
+  const { rolloutId, targetIds } = await openRollout(fixture, 2);
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   const lock = "select from target_state where tenant_id = 1 and target_id = $1 for update";
   const answer = await whileHeld(
@@ -142,13 +125,12 @@ test("an action that another rollout supersedes while the start waits is not sta
 });
 
 test("assignments race with reports of the same targets: no deadlock, and all counts agree", async () => {
-  const { rolloutId, targetIds } = await openRollout(40);
+  const { rolloutId, targetIds } = await openRollout(fixture, 40);
   await fixture.actions.scheduleChunk(chunkOf(rolloutId), contextOf());
   await fixture.actions.startChunk(chunkOf(rolloutId), contextOf());
   const actions = await actionsOfRollout(fixture, rolloutId);
-  const deps = { recordReport: fixture.recordReport, limits: fixture.limits, now: Date.now, fault: () => undefined };
   const reports = actions.map(({ id, targetId }) =>
-    report(deps, {
+    report(reportDeps(fixture), {
       device: deviceNamed(`d${targetId}`),
       actionId: id,
       channel: "deployment",
@@ -166,7 +148,7 @@ test("assignments race with reports of the same targets: no deadlock, and all co
 
 test("after all tests of this file no sequence is broken, and progress equals the counts", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
-  for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
+  for (let rolloutId = 1; rolloutId < fixture.next.rollout; rolloutId += 1) {
     expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));
   }
 });

@@ -1,7 +1,7 @@
 import { actionStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet } from "../commands.fixture.ts";
-import { readAction, readHistory, readOutbox, seedActions, seedTargets, tenantId } from "../device.fixture.ts";
+import { assignTo, brokenSequences, type CommandsFixture, commandsFixture, contextOf, newTarget } from "../commands.fixture.ts";
+import { readAction, readHistory, readOutbox, seedActions, tenantId } from "../device.fixture.ts";
 
 let fixture: CommandsFixture;
 beforeAll(async () => {
@@ -11,15 +11,8 @@ afterAll(() => fixture.close());
 
 const { CANCELED, CANCELING, DOWNLOAD, FINISHED, RUNNING } = actionStatus;
 const at = Date.UTC(2026, 10, 21, 12);
-let nextTarget = 1;
 
-async function newAction(): Promise<number> {
-  const target = nextTarget++;
-  await seedTargets(fixture, [{ id: target }]);
-  const items = [itemOf(`d${target}`)];
-  const { actions } = await fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf());
-  return Number(actions?.[0]?.id);
-}
+const newAction = async (): Promise<number> => assignTo(fixture, await newTarget(fixture));
 
 const noted = (actionId: number, path = "/file", tenant = tenantId) => ({ tenantId: tenant, actionId, path, at });
 const record = (downloads: ReturnType<typeof noted>[], context = contextOf()) => fixture.actions.noteDownloads({ downloads }, context);
@@ -39,7 +32,7 @@ test("a batch adds an entry per download, several of one action in order, in one
   const rows = (await readOutbox(fixture)).slice(before);
   expect(rows).toMatchObject([{ type: "io.update.action.status_reported.v1", common: { tenant: "DEFAULT" } }]);
   expect(rows[0]?.items).toContainEqual([
-    ...[a, `d${nextTarget - 2}`, 2, RUNNING, RUNNING, true, 1, 1000, null],
+    ...[a, `d${fixture.next.target - 2}`, 2, RUNNING, RUNNING, true, 1, 1000, null],
     ["Update Server: Target downloads /one"],
     at,
     DOWNLOAD,
@@ -47,8 +40,7 @@ test("a batch adds an entry per download, several of one action in order, in one
 });
 
 test("actions unknown, long closed or of another tenant are skipped; one being cancelled is open", async () => {
-  const target = nextTarget++;
-  await seedTargets(fixture, [{ id: target }]);
+  const target = await newTarget(fixture);
   await seedActions(fixture, [
     { id: 5_000, targetId: target, status: FINISHED, active: false },
     { id: 5_001, targetId: target, status: CANCELING },
@@ -64,8 +56,8 @@ test("actions unknown, long closed or of another tenant are skipped; one being c
 test("a download that is recorded just after the close is kept, and the close stays the last modification", async () => {
   const a = await newAction();
   const modified = "select last_modified_at as at, last_modified_by as by from actions where id = $1";
-  await fixture.actions.cancelAction({ controllerId: `d${nextTarget - 1}`, actionId: a, force: false }, contextOf());
-  await fixture.actions.cancelAction({ controllerId: `d${nextTarget - 1}`, actionId: a, force: true }, contextOf());
+  await fixture.actions.cancelAction({ controllerId: `d${fixture.next.target - 1}`, actionId: a, force: false }, contextOf());
+  await fixture.actions.cancelAction({ controllerId: `d${fixture.next.target - 1}`, actionId: a, force: true }, contextOf());
   const closed = await readAction(fixture, a);
   expect(closed).toMatchObject({ status: CANCELED, active: false, revision: 3 });
   const before = (await readOutbox(fixture)).length;
@@ -76,7 +68,7 @@ test("a download that is recorded just after the close is kept, and the close st
   expect((await readHistory(fixture, a)).at(-1)).toMatchObject({ revision: 4, status: DOWNLOAD, occurredAt: at });
   const [row] = (await readOutbox(fixture)).slice(before);
   const messages = ["Update Server: Target downloads /file"];
-  expect(row?.items).toEqual([[a, `d${nextTarget - 1}`, 4, CANCELED, CANCELED, false, 1, 1000, null, messages, at, DOWNLOAD]]);
+  expect(row?.items).toEqual([[a, `d${fixture.next.target - 1}`, 4, CANCELED, CANCELED, false, 1, 1000, null, messages, at, DOWNLOAD]]);
   await fixture.db.pool.query("update actions set last_modified_at = now() - interval '61 seconds' where id = $1", [a]);
   expect(await record([noted(a)])).toEqual({ noted: 0 });
 });

@@ -2,6 +2,7 @@ import { actionStatus, maxOpenActions, updateStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   actionsOfRollout,
+  assignTo,
   brokenSequences,
   type CommandsFixture,
   chunkOf,
@@ -9,13 +10,14 @@ import {
   contextOf,
   countedProgress,
   itemOf,
+  newTarget,
+  openRollout,
   progressOf,
   reservedSet,
   runGroup,
-  seedMembers,
   setSetting,
 } from "../commands.fixture.ts";
-import { deviceNamed, readAction, readHistory, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { deviceNamed, readAction, readHistory, readTarget, reportDeps, seedActions } from "../device.fixture.ts";
 import { report } from "../feedback/report.ts";
 import { linksOf } from "../poll/poll.ts";
 import { createPollReader, type PollReader } from "../poll/poll-reader.ts";
@@ -36,20 +38,7 @@ afterAll(() => fixture.close());
 
 const { RUNNING, CANCELING, SCHEDULED, ERROR, FINISHED } = actionStatus;
 const own = () => fixture.database.db("controller").pool;
-let nextTarget = 1;
-let nextRollout = 1;
-
-async function newTarget(): Promise<number> {
-  const id = nextTarget++;
-  await seedTargets(fixture, [{ id }]);
-  return id;
-}
-
-async function assign(target: number, setId: number, change = {}): Promise<number> {
-  const items = [itemOf(`d${target}`, change)];
-  const { actions } = await fixture.actions.assignSet({ set: reservedSet(setId), items, initiator: "admin" }, contextOf());
-  return Number(actions?.[0]?.id);
-}
+const assign = (target: number, setId: number, change = {}): Promise<number> => assignTo(fixture, target, { setId, ...change });
 
 /** Reads the links of the target's poll. */
 async function links(target: number): Promise<string[]> {
@@ -63,12 +52,8 @@ async function links(target: number): Promise<string[]> {
 }
 
 async function say(target: number, actionId: number, finished: "success" | "failure", channel: "deployment" | "cancel" = "deployment") {
-  const { recordReport, limits } = fixture;
   const feedback = { execution: "closed" as const, finished, code: undefined, details: [], timestamp: undefined };
-  await report(
-    { recordReport, limits, now: Date.now, fault: () => undefined },
-    { device: deviceNamed(`d${target}`), channel, actionId, feedback },
-  );
+  await report(reportDeps(fixture), { device: deviceNamed(`d${target}`), channel, actionId, feedback });
 }
 
 const standing = async (target: number) => {
@@ -77,7 +62,7 @@ const standing = async (target: number) => {
 };
 
 test("the device gets actions by weight, of equal ones the oldest first, each after the end of the one before", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const light = await assign(target, 100, { weight: 10 });
   const heavy = await assign(target, 101, { weight: 900 });
   const later = await assign(target, 102, { weight: 900 });
@@ -97,7 +82,7 @@ test("the device gets actions by weight, of equal ones the oldest first, each af
 });
 
 test("the end of the action assigned last, but offered first, does not decide the state of the target", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const first = await assign(target, 100, { weight: 1 });
   const last = await assign(target, 101, { weight: 2 });
   await say(target, last, "success");
@@ -107,7 +92,7 @@ test("the end of the action assigned last, but offered first, does not decide th
 });
 
 test("the same set may be assigned again: it is another action each time", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const [one, two] = [await assign(target, 100), await assign(target, 100)];
   expect(one).not.toBe(two);
   await say(target, one, "success");
@@ -118,7 +103,7 @@ test("the same set may be assigned again: it is another action each time", async
 });
 
 test("a cancellation affects one action only; a cancelled action is offered by weight like the others", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const light = await assign(target, 100, { weight: 1 });
   const heavy = await assign(target, 101, { weight: 2 });
   await fixture.actions.cancelAction({ controllerId: `d${target}`, actionId: light, force: false }, contextOf());
@@ -137,7 +122,7 @@ test("a cancellation affects one action only; a cancelled action is offered by w
 });
 
 test("several sets for one target are assigned in one round trip, in the order of the items", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const request = {
     sets: [reservedSet(102), reservedSet(100)],
     items: [
@@ -171,7 +156,7 @@ test("one set that does not fit rejects the whole request", async () => {
   const { pool } = fixture.database.db("management");
   await pool.query(`insert into target_types (tenant_id, id, key, name, created_by, last_modified_by) values (1, 7, 't', 't', 'a', 'a');
     insert into target_type_set_types (tenant_id, target_type_id, set_type_id) values (1, 7, 1)`);
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   await fixture.db.pool.query("update targets set target_type_id = 7 where id = $1", [target]);
   const requested = (typeId: number) => ({
     sets: [reservedSet(100), { ...reservedSet(101), typeId }],
@@ -186,11 +171,9 @@ test("one set that does not fit rejects the whole request", async () => {
 });
 
 test("a rollout starts beside open actions, waits beside other rollouts, and assigns its set again", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const open = await assign(target, 100);
-  const [waiting, starting] = [nextRollout++, nextRollout++];
-  for (const rolloutId of [waiting, starting]) await seedMembers(fixture, { rolloutId, groupId: 1 }, [target]);
-  await fixture.actions.openFence({ rolloutId: waiting, epoch: 1 }, contextOf());
+  const [{ rolloutId: waiting }, { rolloutId: starting }] = [await openRollout(fixture, [target]), await openRollout(fixture, [target])];
   await fixture.actions.scheduleChunk(chunkOf(waiting, { setId: 101 }), contextOf());
   await runGroup(fixture, { ...chunkOf(starting, { setId: 100 }), weight: 1_000 });
   expect(await actionsOfRollout(fixture, waiting)).toMatchObject([{ status: SCHEDULED }]);
@@ -205,7 +188,7 @@ test("a rollout starts beside open actions, waits beside other rollouts, and ass
 });
 
 test("a filter assigns beside open actions, with its weight", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const open = await assign(target, 101, { weight: 3 });
   const engine = fixture.database.db("rollout-engine").pool;
   await engine.query(`insert into target_filters (tenant_id, id, name, query, auto_assign_set_id, auto_assign_type, auto_assign_epoch, created_by,
@@ -235,7 +218,7 @@ test("a filter assigns beside open actions, with its weight", async () => {
   expect(rows).toMatchObject([{ weight: 7, beside: true }]);
   expect(await links(target)).toEqual([`deploymentBase ${rows[0].id}`]);
 
-  const full = await newTarget();
+  const full = await newTarget(fixture);
   await fill(full);
   await found(2, full);
   expect(await run({ pass: 2 })).toMatchObject({ created: 0, done: true });
@@ -254,7 +237,7 @@ async function fill(target: number, less = 0): Promise<void> {
 }
 
 test("open actions have a maximum: assignments are denied, rollout members fail, closed ones do not count", async () => {
-  const [full, free] = [await newTarget(), await newTarget()];
+  const [full, free] = [await newTarget(fixture), await newTarget(fixture)];
   await fill(full, 1);
   await expect(
     fixture.actions.assignSets(
@@ -269,8 +252,7 @@ test("open actions have a maximum: assignments are denied, rollout members fail,
     message: expect.stringContaining(String(maxOpenActions)),
   });
 
-  const rolloutId = nextRollout++;
-  await seedMembers(fixture, { rolloutId, groupId: 1 }, [full, free]);
+  const { rolloutId } = await openRollout(fixture, [full, free]);
   await runGroup(fixture, chunkOf(rolloutId, { setId: 102 }));
   const members = await actionsOfRollout(fixture, rolloutId);
   expect(members).toMatchObject([
@@ -293,7 +275,7 @@ test("open actions have a maximum: assignments are denied, rollout members fail,
 });
 
 test("racing assignments to one target never exceed the maximum", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   await fill(target, 5);
   const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => assign(target, 100)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
@@ -303,7 +285,7 @@ test("racing assignments to one target never exceed the maximum", async () => {
 
 test("without multi-assignment, the default, several assignments at once are rejected", async () => {
   await setSetting(fixture, "multi.assignments.enabled", undefined);
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const request = { sets: [reservedSet(100)], items: [itemOf(`d${target}`), itemOf(`d${target}`, { weight: 1 })], initiator: "admin" };
   await expect(fixture.actions.assignSets(request, contextOf())).rejects.toMatchObject({ code: "multiAssignmentNotEnabled" });
   const first = await assign(target, 100);

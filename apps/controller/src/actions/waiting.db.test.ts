@@ -1,8 +1,8 @@
 import { actionStatus, updateStatus } from "@harrier/contracts";
-import type { AssignmentItem } from "@harrier/rpc";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   actionsOfRollout,
+  assignTo,
   brokenSequences,
   type CommandsFixture,
   chunkOf,
@@ -10,21 +10,20 @@ import {
   contextOf,
   countedProgress,
   itemOf,
+  newTarget,
+  openRollout,
   progressOf,
   reservedSet,
   runGroup,
-  seedMembers,
   setSetting,
 } from "../commands.fixture.ts";
-import { readAction, readHistory, readOutbox, readTarget, seedTargets } from "../device.fixture.ts";
+import { readAction, readHistory, readOutbox, readTarget } from "../device.fixture.ts";
 
 const flow = "user.confirmation.flow.enabled";
 const { CANCELED, CANCELING, RUNNING, WAIT_FOR_CONFIRMATION } = actionStatus;
 const waits = "Waiting for the confirmation by the device before processing with the deployment";
 
 let fixture: CommandsFixture;
-let nextTarget = 1;
-let nextRollout = 1;
 beforeAll(async () => {
   fixture = await commandsFixture();
 });
@@ -32,21 +31,15 @@ beforeEach(() => setSetting(fixture, flow, true));
 afterEach(() => setSetting(fixture, flow, undefined));
 afterAll(() => fixture.close());
 
-async function newTarget(autoConfirm?: { initiator: string | null; remark: string | null }): Promise<number> {
-  const id = nextTarget++;
-  await seedTargets(fixture, [{ id }]);
-  if (autoConfirm === undefined) return id;
-  const values = [id, autoConfirm.initiator, autoConfirm.remark];
+async function autoConfirmed(initiator: string | null, remark: string | null): Promise<number> {
+  const id = await newTarget(fixture);
+  const values = [id, initiator, remark];
   const sql = "insert into auto_confirmations (tenant_id, target_id, initiator, remark, created_by) values (1, $1, $2, $3, 'operator')";
   await fixture.db.pool.query(sql, values);
   return id;
 }
 
-async function assign(target: number, change: Partial<AssignmentItem> = {}, setId = 100): Promise<number> {
-  const request = { set: reservedSet(setId), items: [itemOf(`d${target}`, change)], initiator: "admin" };
-  const { actions } = await fixture.actions.assignSet(request, contextOf());
-  return Number(actions?.[0]?.id);
-}
+const assign = (target: number, change: Parameters<typeof assignTo>[2] = {}): Promise<number> => assignTo(fixture, target, change);
 
 /** Reads the state of an action, its first entry and its newest event, which must agree. */
 async function begun(actionId: number) {
@@ -75,30 +68,30 @@ test.each([
     expected: { ...confirmed, messages: [initiated, "Assignment confirmed by initiator [admin]."] },
   },
 ])("an assignment with the flow on, $given", async ({ change, expected }) => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   expect(await begun(await assign(target, change))).toEqual(expected);
   expect(await readTarget(fixture, target)).toMatchObject({ assignedSetId: 100, updateStatus: updateStatus.pending });
 });
 
 test("a target with auto-confirmation runs at once, in the name of the user who activated it", async () => {
-  const told = await newTarget({ initiator: "me", remark: "always" });
-  const silent = await newTarget({ initiator: null, remark: null });
+  const told = await autoConfirmed("me", "always");
+  const silent = await autoConfirmed(null, null);
   expect(await begun(await assign(told))).toEqual({ ...confirmed, messages: [initiated, automatic("me", "always")] });
   expect(await begun(await assign(silent))).toEqual({ ...confirmed, messages: [initiated, automatic("n/a", "n/a")] });
   // Where no confirmation is needed, the auto-confirmation of the target has no effect.
-  const needless = await assign(told, { confirmationRequired: false }, 101);
+  const needless = await assign(told, { confirmationRequired: false, setId: 101 });
   expect((await begun(needless)).messages).toEqual([initiated, "Assignment confirmed by initiator [admin]."]);
 });
 
 test("with the flow off no action waits, and no history entry names a confirmation", async () => {
   await setSetting(fixture, flow, undefined);
   const plain = { status: RUNNING, active: true, entry: RUNNING, messages: [initiated] };
-  expect(await begun(await assign(await newTarget(), { confirmationRequired: true }))).toEqual(plain);
-  expect(await begun(await assign(await newTarget({ initiator: "me", remark: null })))).toEqual(plain);
+  expect(await begun(await assign(await newTarget(fixture), { confirmationRequired: true }))).toEqual(plain);
+  expect(await begun(await assign(await autoConfirmed("me", null)))).toEqual(plain);
 });
 
 test("many assignments in one request, each with its own confirmation, are one round trip", async () => {
-  const ids = [await newTarget(), await newTarget({ initiator: "me", remark: null }), await newTarget(), await newTarget()];
+  const ids = [await newTarget(fixture), await autoConfirmed("me", null), await newTarget(fixture), await newTarget(fixture)];
   const items = ids.map((id, n) => itemOf(`d${id}`, n === 2 ? { confirmationRequired: false } : {}));
   let actions: { id?: unknown }[] = [];
   const roundTrips = await fixture.roundTrips.during(async () => {
@@ -113,16 +106,16 @@ test.each([
   { autoclose: undefined, status: CANCELING, active: true },
   { autoclose: true, status: CANCELED, active: false },
 ])("a waiting action is superseded like a running one (autoclose $autoclose)", async ({ autoclose, status, active }) => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const old = await assign(target);
   await setSetting(fixture, "repository.actions.autoclose.enabled", autoclose);
-  await assign(target, {}, 101);
+  await assign(target, { setId: 101 });
   await setSetting(fixture, "repository.actions.autoclose.enabled", undefined);
   expect(await readAction(fixture, old)).toMatchObject({ status, active, revision: 2 });
 });
 
 test("a waiting action can be cancelled and force quit", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const actionId = await assign(target);
   const key = { controllerId: `d${target}`, actionId };
   await fixture.actions.cancelAction({ ...key, force: false }, contextOf());
@@ -133,15 +126,14 @@ test("a waiting action can be cancelled and force quit", async () => {
 
 /** Starts a group of these targets. */
 async function group(targets: number[], confirmationRequired?: boolean) {
-  const rolloutId = nextRollout++;
-  await seedMembers(fixture, { rolloutId, groupId: 1 }, targets);
+  const { rolloutId } = await openRollout(fixture, targets);
   await runGroup(fixture, chunkOf(rolloutId, confirmationRequired === undefined ? {} : { confirmationRequired }));
   const actions = await actionsOfRollout(fixture, rolloutId);
   return { rolloutId, started: await Promise.all(actions.map(({ id }) => begun(id))) };
 }
 
 test("in a group that needs confirmation waiting targets count as running, those with auto-confirmation run", async () => {
-  const { rolloutId, started } = await group([await newTarget(), await newTarget({ initiator: "me", remark: "r" })]);
+  const { rolloutId, started } = await group([await newTarget(fixture), await autoConfirmed("me", "r")]);
   const begins = `Initiated by Rollout Group 'group-1' [Rollout rollout ${rolloutId}:${rolloutId}]`;
   expect(started).toEqual([
     { ...waiting, messages: [begins, waits] },
@@ -156,17 +148,17 @@ test("in a group that needs confirmation waiting targets count as running, those
 });
 
 test("a group without confirmation is confirmed by the creator of the rollout; with the flow off no confirmation is needed", async () => {
-  const { started } = await group([await newTarget()], false);
+  const { started } = await group([await newTarget(fixture)], false);
   expect(started).toMatchObject([{ ...confirmed, messages: [expect.any(String), "Assignment confirmed by initiator [creator]."] }]);
   await setSetting(fixture, flow, undefined);
-  const off = await group([await newTarget()], true);
+  const off = await group([await newTarget(fixture)], true);
   expect(off.started).toMatchObject([
     { status: RUNNING, entry: RUNNING, messages: [expect.stringContaining("Initiated by Rollout Group")] },
   ]);
 });
 
 test("a target that has the set already is skipped, whether or not it would have to confirm", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   await assign(target, { confirmationRequired: false });
   const { rolloutId, started } = await group([target]);
   expect(started).toMatchObject([{ status: actionStatus.FINISHED, active: false }]);
@@ -175,7 +167,7 @@ test("a target that has the set already is skipped, whether or not it would have
 
 test("after all tests of this file every action has history and events 1..revision, and progress equals the counts", async () => {
   expect(await brokenSequences(fixture)).toEqual([]);
-  for (let rolloutId = 1; rolloutId < nextRollout; rolloutId += 1) {
+  for (let rolloutId = 1; rolloutId < fixture.next.rollout; rolloutId += 1) {
     expect(await progressOf(fixture, rolloutId)).toEqual(await countedProgress(fixture, rolloutId));
   }
 });

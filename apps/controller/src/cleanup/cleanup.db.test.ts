@@ -6,20 +6,21 @@ import {
   commandsFixture,
   contextOf,
   itemOf,
+  newTarget,
+  newTargets,
   progressOf,
   reservedSet,
   runGroup,
   seedMembers,
   setSetting,
 } from "../commands.fixture.ts";
-import { readHistory, readTarget, seedActions, seedTargets } from "../device.fixture.ts";
+import { readHistory, readTarget } from "../device.fixture.ts";
 import { withDefaults } from "../settings/defaults.ts";
+import { action, left, rollout } from "./cleanup.fixture.ts";
 import { cleanUp } from "./cleanup.ts";
 
 const { FINISHED, ERROR, CANCELED, CANCELING, SCHEDULED, DOWNLOADED, RUNNING } = actionStatus;
 let fixture: CommandsFixture;
-let nextTarget = 1;
-let nextAction = 10_000;
 beforeAll(async () => {
   fixture = await commandsFixture();
 });
@@ -29,52 +30,21 @@ beforeEach(async () => {
   await fixture.db.pool.query("update action_cleanups set due_at = now(), cursor_id = -1");
 });
 
-const newTarget = async (): Promise<number> => {
-  const id = nextTarget++;
-  await seedTargets(fixture, [{ id }]);
-  return id;
-};
-
-/** Makes a closed or open action of a target that changed this many days ago. */
-async function action(targetId: number, status: number, { days = 40, active = false, rolloutId }: Partial<Seeded> = {}): Promise<number> {
-  const id = nextAction++;
-  await seedActions(fixture, [{ id, targetId, status, active, ...(rolloutId === undefined ? {} : { rolloutId, groupId: 1 }) }]);
-  await fixture.db.pool.query("update actions set last_modified_at = now() - make_interval(days => $2) where id = $1", [id, days]);
-  return id;
-}
-interface Seeded {
-  days: number;
-  active: boolean;
-  rolloutId: number;
-}
-
-const left = async (targetId: number): Promise<number[]> => {
-  const { rows } = await fixture.db.pool.query("select id::int from actions where target_id = $1 order by id", [targetId]);
-  return rows.map((row) => row.id);
-};
 const settings = () => ({
   all: () => new Map([[1, withDefaults(Object.entries(fixture.stored).map(([key, value]) => ({ key, value })))]]),
 });
 const clean = () => cleanUp({ db: fixture.db, settings: settings(), fault: () => {} });
 
-async function rollout(id: number, status: string): Promise<void> {
-  await fixture.database.db("rollout-engine").pool.query(
-    `insert into rollouts (tenant_id, id, name, status, target_filter, set_id, set_name, set_version, set_type_id, migration_step,
-       force_type, created_by, last_modified_by) values (1, $1::bigint, 'r' || $1::bigint, $2, 'name==*', 100, 's', '1', 1, false, 1, 'x', 'x')`,
-    [id, status],
-  );
-}
-
 test("without rules nothing is removed, and no action is read", async () => {
-  const target = await newTarget();
-  const old = await action(target, CANCELED);
+  const target = await newTarget(fixture);
+  const old = await action(fixture, target, CANCELED);
   expect(await fixture.roundTrips.during(async () => expect(await clean()).toBe(0))).toBe(0);
-  expect(await left(target)).toEqual([old]);
+  expect(await left(fixture, target)).toEqual([old]);
 });
 
 test("a tenant that is being deleted is skipped, and nothing of it comes back", async () => {
   const management = fixture.database.db("management").pool;
-  const old = await action(await newTarget(), CANCELED);
+  const old = await action(fixture, await newTarget(fixture), CANCELED);
   fixture.stored["action.cleanup.enabled"] = true;
   await fixture.db.pool.query("delete from action_cleanups");
   await management.query("update tenants set status = 'deleting' where tenant_id = 1");
@@ -86,26 +56,26 @@ test("a tenant that is being deleted is skipped, and nothing of it comes back", 
 });
 
 test("closed, listed, old actions go with their history; open, waiting, new and other ones stay", async () => {
-  const target = await newTarget();
-  const gone = [await action(target, CANCELED), await action(target, ERROR)];
+  const target = await newTarget(fixture);
+  const gone = [await action(fixture, target, CANCELED), await action(fixture, target, ERROR)];
   const stays = [
-    await action(target, FINISHED),
-    await action(target, CANCELED, { days: 20 }),
-    await action(target, CANCELING, { active: true }),
-    await action(target, SCHEDULED),
-    await action(target, RUNNING, { active: true }),
+    await action(fixture, target, FINISHED),
+    await action(fixture, target, CANCELED, { days: 20 }),
+    await action(fixture, target, CANCELING, { active: true }),
+    await action(fixture, target, SCHEDULED),
+    await action(fixture, target, RUNNING, { active: true }),
   ];
   fixture.stored["action.cleanup.enabled"] = true;
   expect(await fixture.roundTrips.during(clean)).toBe(1);
-  expect(await left(target)).toEqual(stays);
+  expect(await left(fixture, target)).toEqual(stays);
   for (const id of gone) expect(await readHistory(fixture, id)).toEqual([]);
   expect(await readHistory(fixture, stays[0] as number)).toHaveLength(1);
 });
 
 test("each removed action is told by an event, the last one of its action, with what it was", async () => {
-  const target = await newTarget();
-  const [canceled, failed] = [await action(target, CANCELED), await action(target, ERROR, { rolloutId: 77 })];
-  await rollout(77, "finished");
+  const target = await newTarget(fixture);
+  const [canceled, failed] = [await action(fixture, target, CANCELED), await action(fixture, target, ERROR, { rolloutId: 77 })];
+  await rollout(fixture, 77, "finished");
   fixture.stored["action.cleanup.enabled"] = true;
   await clean();
   const { rows } = await fixture.db.pool.query<{ common: object; items: unknown[][] }>(
@@ -136,18 +106,18 @@ test("each removed action is told by an event, the last one of its action, with 
 });
 
 test("open actions and those that have not begun stay, even if the rules list their status", async () => {
-  const target = await newTarget();
-  const stays = [await action(target, SCHEDULED), await action(target, RUNNING, { active: true })];
-  const gone = await action(target, DOWNLOADED);
+  const target = await newTarget(fixture);
+  const stays = [await action(fixture, target, SCHEDULED), await action(fixture, target, RUNNING, { active: true })];
+  const gone = await action(fixture, target, DOWNLOADED);
   fixture.stored["action.cleanup.auto.expiry"] = 0;
   fixture.stored["action.cleanup.auto.status"] = "SCHEDULED,RUNNING,DOWNLOADED";
   await clean();
-  expect(await left(target)).toEqual(stays);
+  expect(await left(fixture, target)).toEqual(stays);
   expect(await readHistory(fixture, gone)).toEqual([]);
 });
 
 test("a scan is done in steps; the next replica continues behind the cursor, and two at once do not overlap", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   await fixture.db.pool.query(
     `insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by,
        last_modified_at)
@@ -170,12 +140,12 @@ test("a scan is done in steps; the next replica continues behind the cursor, and
 });
 
 test("a running rollout keeps its actions; a finished one loses them, and keeps its counts", async () => {
-  const [a, b, c] = [await newTarget(), await newTarget(), await newTarget()];
+  const [a = 0, b = 0, c = 0] = await newTargets(fixture, 3);
   for (const [id, status, targets] of [
     [31, "running", [a]],
     [32, "finished", [b, c]],
   ] as const) {
-    await rollout(id, status);
+    await rollout(fixture, id, status);
     await seedMembers(fixture, { rolloutId: id, groupId: 1 }, [...targets]);
     await runGroup(fixture, chunkOf(id));
   }
@@ -197,13 +167,17 @@ test("a running rollout keeps its actions; a finished one loses them, and keeps 
   ]);
   fixture.stored["action.cleanup.enabled"] = true;
   await clean();
-  expect([await left(a), await left(b), await left(c)]).toEqual([[expect.any(Number)], [], [expect.any(Number)]]);
+  expect([await left(fixture, a), await left(fixture, b), await left(fixture, c)]).toEqual([
+    [expect.any(Number)],
+    [],
+    [expect.any(Number)],
+  ]);
   expect([await progressOf(fixture, 31), await progressOf(fixture, 32)]).toEqual(before);
 });
 
 test("the newest remaining action of the installed set counts as the installed one, or none", async () => {
-  const target = await newTarget();
-  const [older, newest] = [await action(target, FINISHED, { days: 10 }), await action(target, FINISHED)];
+  const target = await newTarget(fixture);
+  const [older, newest] = [await action(fixture, target, FINISHED, { days: 10 }), await action(fixture, target, FINISHED)];
   await fixture.db.pool.query("update target_state set installed_set_id = 100, installed_action_id = $2 where target_id = $1", [
     target,
     newest,
@@ -216,22 +190,22 @@ test("the newest remaining action of the installed set counts as the installed o
 });
 
 test("a full target loses its oldest closed actions, but only where the tenant wants it", async () => {
-  const target = await newTarget();
+  const target = await newTarget(fixture);
   const seeded: number[] = [];
   for (const status of [RUNNING, CANCELED, FINISHED, ERROR])
-    seeded.push(await action(target, status, { days: 1, active: status === RUNNING }));
+    seeded.push(await action(fixture, target, status, { days: 1, active: status === RUNNING }));
   fixture.stored.limits = { ACTIONS_PER_TARGET_MAX_COUNT: 4 };
   const assign = () => fixture.actions.assignSet({ set: reservedSet(101), items: [itemOf(`d${target}`)], initiator: "admin" }, contextOf());
   await expect(assign()).rejects.toMatchObject({ code: "quotaTooManyEntries" });
   fixture.stored["action.cleanup.onQuotaHit.percent"] = 50;
   expect((await assign()).actions).toHaveLength(1);
   // Two of four are removed; the open one does not count.
-  expect((await left(target)).filter((id) => seeded.includes(id))).toEqual([seeded[0], seeded[3]]);
+  expect((await left(fixture, target)).filter((id) => seeded.includes(id))).toEqual([seeded[0], seeded[3]]);
 });
 
 test("a target without closed actions stays full", async () => {
-  const target = await newTarget();
-  await action(target, RUNNING, { active: true });
+  const target = await newTarget(fixture);
+  await action(fixture, target, RUNNING, { active: true });
   Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 1 }, "action.cleanup.onQuotaHit.percent": 99 });
   const items = [itemOf(`d${target}`)];
   await expect(fixture.actions.assignSet({ set: reservedSet(101), items, initiator: "admin" }, contextOf())).rejects.toMatchObject({
@@ -242,12 +216,12 @@ test("a target without closed actions stays full", async () => {
 test("an assignment of several evicts enough for all of them, and nothing where that is impossible", async () => {
   await setSetting(fixture, "multi.assignments.enabled", true);
   try {
-    const [target, roomy, busy] = [await newTarget(), await newTarget(), await newTarget()];
+    const [target = 0, roomy = 0, busy = 0] = await newTargets(fixture, 3);
     const seeded: number[] = [];
-    for (let i = 0; i < 4; i++) seeded.push(await action(target, FINISHED));
-    const untouched = await action(roomy, FINISHED);
-    const kept = await action(busy, FINISHED);
-    for (let i = 0; i < 4; i++) await action(busy, RUNNING, { active: true });
+    for (let i = 0; i < 4; i++) seeded.push(await action(fixture, target, FINISHED));
+    const untouched = await action(fixture, roomy, FINISHED);
+    const kept = await action(fixture, busy, FINISHED);
+    for (let i = 0; i < 4; i++) await action(fixture, busy, RUNNING, { active: true });
     Object.assign(fixture.stored, { limits: { ACTIONS_PER_TARGET_MAX_COUNT: 5 }, "action.cleanup.onQuotaHit.percent": 1 });
     const assign = (sets: number, ...targets: number[]) => {
       const items = targets.flatMap((id) => Array.from({ length: sets }, (_, setIndex) => itemOf(`d${id}`, { setIndex })));
@@ -256,59 +230,15 @@ test("an assignment of several evicts enough for all of them, and nothing where 
     };
     // Four of five are taken: one has to go for two, and two more for the next two.
     expect((await assign(2, target, roomy)).actions).toHaveLength(4);
-    expect((await left(target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(1));
+    expect((await left(fixture, target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(1));
     expect((await assign(2, target)).actions).toHaveLength(2);
-    expect((await left(target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(3));
-    expect(await left(roomy)).toContain(untouched);
+    expect((await left(fixture, target)).filter((id) => seeded.includes(id))).toEqual(seeded.slice(3));
+    expect(await left(fixture, roomy)).toContain(untouched);
     await expect(assign(2, busy)).rejects.toMatchObject({ code: "quotaTooManyEntries" });
-    expect(await left(busy)).toContain(kept);
+    expect(await left(fixture, busy)).toContain(kept);
     expect((await assign(1, busy)).actions).toHaveLength(1);
-    expect(await left(busy)).not.toContain(kept);
+    expect(await left(fixture, busy)).not.toContain(kept);
   } finally {
     await setSetting(fixture, "multi.assignments.enabled", false);
   }
-});
-
-test("listed actions are deleted all or none, within the scope and in a permitted status", async () => {
-  const [one, other] = [await newTarget(), await newTarget()];
-  const closed = [await action(one, CANCELED), await action(other, FINISHED)];
-  const open = await action(one, RUNNING, { active: true });
-  const remove = (actionIds: number[], controllerId = "", principal = {}) =>
-    fixture.actions.deleteActions({ controllerId, actionIds }, contextOf(principal));
-  await expect(remove([...closed, 999_999])).rejects.toMatchObject({ code: "entityNotFound" });
-  await expect(remove([...closed, open])).rejects.toMatchObject({ code: "actionNotDeletable" });
-  await expect(remove(closed, "", { targetTypeScopes: { UPDATE_TARGET: [7] } })).rejects.toMatchObject({ code: "entityNotFound" });
-  await expect(remove(closed, "nobody")).rejects.toMatchObject({ code: "entityNotFound" });
-  fixture.stored["action.delete.allowed.statuses"] = "FINISHED";
-  await expect(remove(closed)).rejects.toMatchObject({ code: "actionNotDeletable" });
-  delete fixture.stored["action.delete.allowed.statuses"];
-  expect([await left(one), await left(other)]).toEqual([[closed[0], open], [closed[1]]]);
-  // Only actions of one target are deleted: those of another are skipped.
-  expect(await remove(closed, `d${one}`)).toEqual({ removed: 1 });
-  expect([await left(one), await left(other)]).toEqual([[open], [closed[1]]]);
-  expect(await remove([closed[1] as number, closed[1] as number])).toEqual({ removed: 1 });
-});
-
-test("the newest actions of a target stay, and so do all that may not be deleted", async () => {
-  const target = await newTarget();
-  const ids: number[] = [];
-  for (const status of [RUNNING, CANCELED, DOWNLOADED, ERROR, FINISHED, CANCELED])
-    ids.push(await action(target, status, { active: status === RUNNING }));
-  const keep = (keepLast: number) => fixture.actions.deleteActions({ controllerId: `d${target}`, actionIds: [], keepLast }, contextOf());
-  expect(await keep(2)).toEqual({ removed: 2 });
-  expect(await left(target)).toEqual([ids[0], ids[2], ids[4], ids[5]]);
-  expect(await keep(0)).toEqual({ removed: 2 });
-  expect(await left(target)).toEqual([ids[0], ids[2]]);
-});
-
-test("an action that is deleted out of a running rollout is subtracted from its counts", async () => {
-  const [a, b] = [await newTarget(), await newTarget()];
-  await rollout(41, "running");
-  await seedMembers(fixture, { rolloutId: 41, groupId: 1 }, [a, b]);
-  await runGroup(fixture, chunkOf(41));
-  const [actionId = 0] = await left(a);
-  for (const force of [false, true]) await fixture.actions.cancelAction({ controllerId: `d${a}`, actionId, force }, contextOf());
-  expect(await progressOf(fixture, 41)).toEqual([0, 1, 0, 0, 1]);
-  await fixture.actions.deleteActions({ controllerId: "", actionIds: [actionId] }, contextOf());
-  expect(await progressOf(fixture, 41)).toEqual([0, 1, 0, 0, 0]);
 });

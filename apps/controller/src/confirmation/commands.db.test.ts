@@ -1,7 +1,18 @@
 import { actionStatus } from "@harrier/contracts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { brokenSequences, type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet, setSetting } from "../commands.fixture.ts";
-import { readAction, readHistory, seedTargets } from "../device.fixture.ts";
+import {
+  assignTo,
+  brokenSequences,
+  type CommandsFixture,
+  commandsFixture,
+  contextOf,
+  itemOf,
+  newTarget,
+  newTargets,
+  reservedSet,
+  setSetting,
+} from "../commands.fixture.ts";
+import { readAction, readHistory } from "../device.fixture.ts";
 
 const flow = "user.confirmation.flow.enabled";
 const { RUNNING, WAIT_FOR_CONFIRMATION } = actionStatus;
@@ -9,7 +20,6 @@ const rejected = "Update Server: Target rejected action. Action will stay in con
 const revoked = "Update Server: Target revoked previously granted confirmation. Action returned to confirmation-pending state.";
 
 let fixture: CommandsFixture;
-let nextTarget = 1;
 beforeAll(async () => {
   fixture = await commandsFixture();
   await setSetting(fixture, flow, true);
@@ -18,12 +28,8 @@ afterAll(() => fixture.close());
 
 /** Makes a new target with a waiting action. */
 async function waiting() {
-  const target = nextTarget++;
-  const controllerId = `d${target}`;
-  await seedTargets(fixture, [{ id: target }]);
-  const request = { set: reservedSet(), items: [itemOf(controllerId)], initiator: "admin" };
-  const { actions } = await fixture.actions.assignSet(request, contextOf());
-  return { target, controllerId, actionId: Number(actions?.[0]?.id) };
+  const target = await newTarget(fixture);
+  return { target, controllerId: `d${target}`, actionId: await assignTo(fixture, target) };
 }
 
 const answer = (key: { controllerId: string; actionId: number }, confirmed: boolean, more: { code?: number; details?: string[] } = {}) => ({
@@ -112,11 +118,7 @@ test("auto-confirmation by a user: waiting actions run, a second activation is r
 });
 
 test("an assignment and an activation at the same moment: in either order the action runs in the end", async () => {
-  const targets = Array.from({ length: 20 }, () => nextTarget++);
-  await seedTargets(
-    fixture,
-    targets.map((id) => ({ id })),
-  );
+  const targets = await newTargets(fixture, 20);
   const items = targets.map((id) => itemOf(`d${id}`));
   const assigned = fixture.actions.assignSet({ set: reservedSet(), items, initiator: "admin" }, contextOf());
   await Promise.all([assigned, ...targets.map((id) => fixture.targets.activateAutoConfirm({ controllerId: `d${id}` }, contextOf()))]);

@@ -5,7 +5,7 @@ import { type CommandsFixture, commandsFixture, contextOf, itemOf, reservedSet }
 import { putConfigData } from "../config-data/config-data.ts";
 import { activateAutoConfirm, deactivateAutoConfirm } from "../confirmation/auto-confirm.ts";
 import { confirm } from "../confirmation/confirm.ts";
-import { deviceNamed, seedTargets } from "../device.fixture.ts";
+import { deviceNamed, reportDeps, seedTargets } from "../device.fixture.ts";
 import { report } from "../feedback/report.ts";
 import { linksOf } from "../poll/poll.ts";
 import { createPollReader, type PollReader } from "../poll/poll-reader.ts";
@@ -97,13 +97,13 @@ async function performOnAction(
   { actionId, sent }: { actionId: number; sent: string },
 ): Promise<unknown> {
   const device = deviceNamed(`d${n}`);
-  const { db, recordReport, recordRetrieval, limits, actions } = fixture;
+  const { db, recordRetrieval, limits, actions } = fixture;
   const one = { controllerId: device.controllerId, actionId };
   switch (step.kind) {
     case "report": {
       const { channel, execution, result: finished, code } = step;
       const feedback = { execution, finished, code: code ?? undefined, details: [sent], timestamp: undefined };
-      return report({ recordReport, limits, now: Date.now, fault: () => undefined }, { device, channel, actionId, feedback });
+      return report(reportDeps(fixture), { device, channel, actionId, feedback });
     }
     case "look":
       return retrieve({ recordRetrieval, limits }, { device, resource: step.resource, actionId });

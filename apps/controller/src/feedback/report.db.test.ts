@@ -9,6 +9,7 @@ import {
   readHistory,
   readOutbox,
   readTarget,
+  reportDeps,
   seedActions,
   seedSet,
   seedTargets,
@@ -26,7 +27,7 @@ const now = Date.UTC(2026, 10, 21, 12);
 
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { recordReport: fixture.recordReport, limits: fixture.limits, now: () => now, fault: () => undefined };
+  deps = reportDeps(fixture, () => now);
   await seedSet(fixture, { id: 100 });
 });
 afterAll(() => fixture.close());
@@ -68,13 +69,7 @@ test("success: action, target, history, progress and event change together", asy
   await seedActions(fixture, [{ id: actionId, targetId: n, rolloutId: n, groupId: 3 }]);
   const before = (await readOutbox(fixture)).length;
   const device = { ...deviceNamed(`d${n}`), traceparent: "00-trace" };
-  await report(deps, {
-    device,
-    channel: "deployment",
-    actionId,
-    feedback: feedback({ details: ["installed"], code: 5, timestamp: 1_000 }),
-  });
-
+  await send({ details: ["installed"], code: 5, timestamp: 1_000 }, "deployment", device);
   expect(await readAction(fixture, actionId)).toEqual({ status: actionStatus.FINISHED, active: false, revision: 2, lastStatusCode: 5 });
   expect(await readTarget(fixture, n)).toEqual({
     updateStatus: updateStatus.in_sync,

@@ -3,7 +3,7 @@ import { runOne } from "@harrier/db";
 import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { setSetting } from "../commands.fixture.ts";
-import { anyPolicy, anyStep, type Step } from "../watches/model.fixture.ts";
+import { anyPolicy, anyStep, type Step } from "../watches/steps.fixture.ts";
 import { policy, proof, watchedFleet } from "../watches/watches.fixture.ts";
 import { foldAll, months, monthsByHand, sql, system, useInsights } from "./insights.fixture.ts";
 import { foldMonthlyCounts } from "./insights.sql.ts";

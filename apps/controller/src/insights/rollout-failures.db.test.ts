@@ -1,15 +1,13 @@
 import { actionStatus, type Feedback, updateStatus } from "@harrier/contracts";
 import { runOne } from "@harrier/db";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type DeviceFixture, deviceFixture, deviceNamed, seedActions, seedSet, seedTargets } from "../device.fixture.ts";
-import { type ReportDeps, report } from "../feedback/report.ts";
+import { type DeviceFixture, deviceFixture, deviceNamed, reportDeps, seedActions, seedSet, seedTargets } from "../device.fixture.ts";
+import { report } from "../feedback/report.ts";
 import { foldMonthlyCounts } from "./insights.sql.ts";
 
 let fixture: DeviceFixture;
-let deps: ReportDeps;
 beforeAll(async () => {
   fixture = await deviceFixture();
-  deps = { recordReport: fixture.recordReport, limits: fixture.limits, now: Date.now, fault: () => undefined };
   await seedSet(fixture, { id: 100 });
 });
 afterAll(() => fixture?.close());
@@ -44,7 +42,7 @@ async function seed(n: number): Promise<void> {
   );
 }
 const says = (n: number, details: string[], change: Partial<Feedback> = {}) =>
-  report(deps, {
+  report(reportDeps(fixture), {
     device: deviceNamed(`d${n}`),
     channel: "deployment",
     actionId: 1_000 + n,

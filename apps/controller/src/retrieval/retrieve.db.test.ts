@@ -7,6 +7,7 @@ import {
   readAction,
   readHistory,
   readOutbox,
+  reportDeps,
   seedActions,
   seedSet,
   seedTargets,
@@ -35,15 +36,12 @@ const read = (resource: Resource = "deployment", history = 0) =>
   retrieve(fixture, { device: deviceNamed(`d${n}`), resource, actionId, history });
 
 const say = (details: string[]) =>
-  report(
-    { recordReport: fixture.recordReport, limits: fixture.limits, now: Date.now, fault: () => undefined },
-    {
-      device: deviceNamed(`d${n}`),
-      channel: "deployment",
-      actionId,
-      feedback: { execution: "proceeding", finished: "none", code: undefined, details, timestamp: undefined },
-    },
-  );
+  report(reportDeps(fixture), {
+    device: deviceNamed(`d${n}`),
+    channel: "deployment",
+    actionId,
+    feedback: { execution: "proceeding", finished: "none", code: undefined, details, timestamp: undefined },
+  });
 
 test("each resource exists in its states and in no other (contract device.md §4.2)", async () => {
   const cells = resources.flatMap((resource) =>

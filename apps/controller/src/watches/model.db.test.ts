@@ -2,7 +2,8 @@ import { actionStatus, updateStatus } from "@harrier/contracts";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { brokenSequences, type CommandsFixture, commandsFixture, countedProgress, progressOf } from "../commands.fixture.ts";
-import { anyPolicy, anyStep, type Model, started, take } from "./model.fixture.ts";
+import { type Model, started, take } from "./model.fixture.ts";
+import { anyPolicy, anyStep } from "./steps.fixture.ts";
 import { watchedFleet } from "./watches.fixture.ts";
 
 /*

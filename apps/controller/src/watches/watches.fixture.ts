@@ -17,8 +17,8 @@ import {
 import { seedTargets } from "../device.fixture.ts";
 import { executions, results } from "../domain/transitions.ts";
 import { createLastPolls } from "../poll/last-polls.ts";
-import type { Step } from "./model.fixture.ts";
 import { settle } from "./settle.ts";
+import type { Step } from "./steps.fixture.ts";
 
 /** A proof by one attribute, or by polls alone. */
 export const proof = (change: Partial<NonNullable<ResolvedPolicy["proof"]>> = {}): NonNullable<ResolvedPolicy["proof"]> => ({
@@ -210,7 +210,7 @@ export function watchedFleet(fixture: CommandsFixture) {
   };
   return {
     ...fleet,
-    /** Carries out a step of model.fixture.ts for one target and its action. */
+    /** Carries out a step of steps.fixture.ts for one target and its action. */
     async perform(step: Step, { n, actionId, setId }: { n: number; actionId: number; setId: number }): Promise<unknown> {
       const controllerId = `d${n}`;
       switch (step.kind) {
