@@ -1,37 +1,23 @@
 import { createHash } from "node:crypto";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { HarrierError } from "@harrier/errors";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Answer, form, type RunningService, startService } from "../service.suite.ts";
+import { type Answer, form, type RunningService } from "../service.suite.ts";
 import { contentKey } from "../storage/storage.ts";
-import { randomContent, tenantId } from "../testing.suite.ts";
+import { tenantId } from "../testing.suite.ts";
+import { content, name, serveFile, shapes } from "./download.suite.ts";
 
-const name = "fw ä.bin";
-const content = randomContent(2_000_000);
 const etag = `"${content.sha1}"`;
 const lastModified = new Date(1_700_000_000_000).toUTCString();
 let service: RunningService;
 let artifactId: number;
-
-/** Returns both shapes of links to the same file (contract device.md §2.3). */
-const shapes = (device: string, file = name, module = 11): [string, string] => [
-  `/DEFAULT/controller/v1/${device}/softwaremodules/${module}/artifacts/${encodeURIComponent(file)}`,
-  `/api/v1/DEFAULT/download/controller/${device}/softwaremodules/${module}/filename/${encodeURIComponent(file)}`,
-];
 
 const get = (path: string, headers: Record<string, string> = {}, device = "open", method = "GET"): Promise<Answer> =>
   service.call(method, path, { controllerId: device, headers });
 const [path] = shapes("open");
 
 beforeAll(async () => {
-  service = await startService();
-  const answer = await service.call(
-    "POST",
-    "/rest/v1/softwaremodules/11/artifacts",
-    form({ name: "file", filename: name, body: content.bytes }),
-  );
-  artifactId = answer.json()["id"] as number;
+  ({ service, artifactId } = await serveFile());
   await service.call("POST", "/rest/v1/softwaremodules/14/artifacts", form({ name: "file", filename: name, body: "not for devices" }));
   await service.call("POST", "/rest/v1/softwaremodules/13/artifacts", form({ name: "file", filename: name, body: "of a deleted module" }));
 });
@@ -177,64 +163,6 @@ describe("download by a device (contract device.md §6)", () => {
     expect(answer.headers["content-length"]).toBe(String(answer.body.length));
     expect((await get(`${url}.md5sum`)).status).toBe(404);
     expect((await get(`${url}.MD5SUM`, {}, "canceled")).status).toBe(404);
-  });
-
-  it("records downloads of whole files and checksum files, but not of ranges, and never fails because of that", async () => {
-    const { neighbours } = service;
-    await get(path); // this download waits until all earlier records are written
-    neighbours.noted.length = 0;
-    neighbours.failures.noteDownloads.push(new HarrierError("unavailable"));
-    await get(`${path}?${"x".repeat(9_000)}`);
-    await get(path, { range: "bytes=0-9" });
-    await get(path, { range: "bytes=0-9", "if-range": '"other"' }); // the whole file is sent
-    await get(path, {}, "open", "HEAD");
-    await get(`${path}.MD5SUM`);
-    await get(path, { "if-match": '"other"' });
-    await expect.poll(() => neighbours.noted.length, { timeout: 5_000 }).toBe(4);
-    expect(neighbours.noted.map((download) => download.path)).toEqual([path, path, path, `${path}.MD5SUM`]);
-    expect(neighbours.noted[0]).toMatchObject({ tenantId, actionId: 11, at: expect.any(Number) });
-  });
-
-  it.each([
-    ["a file", path, "GET"],
-    ["a checksum file", `${path}.MD5SUM`, "GET"],
-    ["the head of a file", path, "HEAD"],
-  ])("sends no byte of %s before its record is written", async (_what, url, method) => {
-    const { neighbours } = service;
-    const held = Promise.withResolvers<void>();
-    const requested = Promise.withResolvers<void>();
-    neighbours.beforeRecorded = () => {
-      requested.resolve();
-      return held.promise;
-    };
-    let answered = false;
-    const answer = service.open(method, url, { controllerId: "open" }).answer.then((response) => {
-      answered = true;
-      response.resume();
-      return response;
-    });
-    await requested.promise;
-    // requests that are not recorded do not wait
-    expect((await get(path, { range: "bytes=0-9" })).status).toBe(206);
-    expect(answered).toBe(false);
-    held.resolve();
-    expect((await answer).statusCode).toBe(200);
-    neighbours.beforeRecorded = async () => {};
-  });
-
-  it("serves downloads without waiting for their records while controller hangs, until it answers again", async () => {
-    const { neighbours } = service;
-    const held = Promise.withResolvers<void>();
-    neighbours.beforeRecorded = () => held.promise;
-    neighbours.noted.length = 0;
-    expect((await get(path)).status).toBe(200);
-    const began = Date.now();
-    for (let i = 0; i < 5; i += 1) expect((await get(path, {}, "open", "HEAD")).status).toBe(200);
-    expect(Date.now() - began).toBeLessThan(2_500); // otherwise each of them would wait a second
-    expect(neighbours.noted).toEqual([]);
-    held.resolve();
-    neighbours.beforeRecorded = async () => {};
-    await expect.poll(() => neighbours.noted.length).toBe(6);
   });
 
   it("waits for a slow client instead of reading ahead into memory", async () => {
