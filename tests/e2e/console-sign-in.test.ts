@@ -6,6 +6,7 @@ import type { Stack } from "@harrier/stack";
 import { eventually, type OidcProvider, type OidcProviderOptions, oidcClientId, startOidcProvider, workspaceRoot } from "@harrier/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { type Browser, createBrowser, type Page } from "./support/cookie-browser.ts";
 import { adminOf, gatewayUrls } from "./support/replicas.ts";
 import { startAnsweringStack } from "./support/serving.ts";
 
@@ -40,36 +41,11 @@ afterAll(async () => {
 
 const [first, second] = [() => gateways[0] as string, () => gateways[1] as string];
 
-interface Page {
-  readonly url: URL;
-  readonly answer: Response;
-}
-
-/** A browser with its cookies. It stops before `until`, and else follows every redirection. */
-function createBrowser() {
-  const cookies = new Map<string, string>();
-  const header = () => [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  async function open(url: URL, { form, until }: { form?: URLSearchParams; until?: (next: URL) => boolean } = {}): Promise<Page> {
-    const init = form === undefined ? {} : { method: "POST", body: form };
-    const answer = await fetch(url, { redirect: "manual", headers: { cookie: header() }, ...init });
-    for (const cookie of answer.headers.getSetCookie()) {
-      const [, name = "", value = "", more = ""] = /^([^=]+)=([^;]*)(.*)$/.exec(cookie) ?? [];
-      if (/Max-Age=0(;|$)/i.test(more)) cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    const location = answer.headers.get("location");
-    if (location === null) return { url, answer };
-    const next = new URL(location, url);
-    return until?.(next) ? { url: next, answer } : open(next, until === undefined ? {} : { until });
-  }
-  return { open, cookies, header };
-}
-
 const isCallback = (url: URL) => url.pathname === "/console/auth/callback";
 const isScreen = (url: URL) => url.pathname.startsWith("/console/") && !url.pathname.startsWith("/console/auth/");
 
 /** Signs in at the provider; returns the address of the callback with its code, which has not been called yet. */
-async function codeFor(browser: ReturnType<typeof createBrowser>, name: string, to = "/rollouts/5?tab=groups"): Promise<URL> {
+async function codeFor(browser: Browser, name: string, to = "/rollouts/5?tab=groups"): Promise<URL> {
   const login = await browser.open(new URL(`${first()}/console/auth/${id}?${new URLSearchParams({ to })}`), { until: isCallback });
   if (isCallback(login.url)) return login.url;
   return (await browser.open(login.url, { form: new URLSearchParams({ name, password: name }), until: isCallback })).url;
