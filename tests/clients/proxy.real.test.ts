@@ -8,8 +8,6 @@ import {
   type Authority,
   createAdmin,
   createDevice,
-  type DeploymentArtifact,
-  type Device,
   downloadZchunk,
   eventually,
   fingerprintOf,
@@ -20,6 +18,7 @@ import {
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Fleet, sideBySide, soon, startFleet } from "./support/fleet.ts";
 import { type DdiDevice, startDdiDevice } from "./support/hawkbit-ddi.ts";
+import { deviceAt, fileOf, given } from "./support/known-device.ts";
 import { newestEntry, outcomeOf } from "./support/outcome.ts";
 import { CERTIFICATE_HEADERS, type ReverseProxy, type Rule, startProxy } from "./support/proxy.ts";
 import { type RaucDevice, startRaucDevice } from "./support/rauc-hawkbit.ts";
@@ -69,37 +68,6 @@ async function createClassicTenant(): Promise<Admin> {
   await eventually(() => admin.configure("artifact.links", "classic"), 30_000);
   await admin.configure("authentication.targettoken.enabled", true);
   return admin;
-}
-
-interface KnownDevice {
-  controllerId: string;
-  token: string;
-  actionId: number;
-  content: Buffer;
-}
-
-/** Makes a device with an update, of either tenant. */
-async function given(admin: Admin): Promise<KnownDevice> {
-  const { controllerId, securityToken } = await admin.createTarget();
-  const content = randomBytes(500_000);
-  const { set } = await admin.createSetWithFile(content, "image ä.bin");
-  const actionId = await admin.assign(controllerId, set.id);
-  return { controllerId, token: securityToken, actionId, content };
-}
-
-const deviceAt = (baseUrl: string, { controllerId, token }: KnownDevice, tenant = "DEFAULT"): Device =>
-  createDevice({ baseUrl, tenant, controllerId, token });
-
-/** The file of the device's update. A setting of links takes effect within a second, and so does the sign-in in a new tenant. */
-async function fileOf(device: Device, links: "hawkbit" | "classic" = "hawkbit"): Promise<DeploymentArtifact> {
-  return eventually(async () => {
-    const update = await device.deployment();
-    const [file] = update?.deployment.chunks.flatMap(({ artifacts }) => artifacts) ?? [];
-    if (file === undefined) throw new Error("there is no file");
-    const isClassic = file._links["download"]?.href.includes("/api/v1/") === true;
-    if (isClassic !== (links === "classic")) throw new Error(`the links are not ${links} yet`);
-    return file;
-  });
 }
 
 const ruleOf = ({ headers }: { headers: Headers }) => headers.get("x-rule") as Rule | null;
