@@ -2,33 +2,27 @@
 // --tls an authority and a certificate per service; and .env from .env.example. What is there already stays, so it may run again. Run it here:
 //   node make-secrets.mjs [--tls] [directory]
 import { execFileSync } from "node:child_process";
-import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import {
+  audited,
+  databaseRole,
+  key,
+  makeAuthority,
+  makeCertificate,
+  pairs,
+  password,
+  publicKeyOf,
+  services,
+  withDatabase,
+} from "../secrets.mjs";
 
 const given = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const dir = given.find((argument) => !argument.startsWith("--")) ?? here;
 const secrets = join(dir, "secrets");
-const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];
-/** Who calls whom (packages/rpc/src/callers.ts): a key for each, which only these two get. */
-const pairs = [
-  "gateway/controller",
-  "gateway/management",
-  "gateway/artifact-store",
-  "gateway/rollout-engine",
-  "management/controller",
-  "management/artifact-store",
-  "management/rollout-engine",
-  "rollout-engine/controller",
-  "rollout-engine/management",
-  "artifact-store/controller",
-  "artifact-store/management",
-  "dmf/controller",
-];
-
-const base64 = () => randomBytes(32).toString("base64");
 
 /** The directory keeps others out; the files themselves are read in the containers, by a user who is not the one out here. */
 function write(name, text) {
@@ -44,8 +38,6 @@ function secret(name, make) {
   return readFileSync(join(secrets, name), "utf8").trim();
 }
 
-const password = () => randomBytes(24).toString("hex");
-
 function makeEnv() {
   const file = join(dir, ".env");
   if (existsSync(file)) return;
@@ -57,9 +49,9 @@ function makeEnv() {
 function makeDatabasePasswords() {
   const address = (role, word) => `postgres://${role}:${word}@postgres:5432/harrier`;
   secret("admin-database-url", () => address("postgres", secret("postgres-password", password)));
-  for (const service of services.filter((name) => name !== "gateway" && name !== "dmf")) {
+  for (const service of withDatabase) {
     const word = secret(`${service}-db-password`, password);
-    secret(`${service}-database-url`, () => address(`harrier_${service.replaceAll("-", "_")}`, word));
+    secret(`${service}-database-url`, () => address(databaseRole(service), word));
   }
 }
 
@@ -79,15 +71,8 @@ function makeBrokerUser() {
   write("amqp-management-url", `http://harrier:${word}@rabbitmq:15672`);
 }
 
-/** With them services sign what they see of the others' audit trails; management verifies with the public halves (Ed25519). */
 function makeAuditKeys() {
-  const privatePrefix = Buffer.from("302e020100300506032b657004220420", "hex"); // of 32 bytes in PKCS #8 (RFC 8410 §7)
-  const publicKeys = ["management", "rollout-engine", "artifact-store"].map((service) => {
-    const seed = Buffer.from(secret(`${service}-audit-key`, base64), "base64");
-    const key = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: "der", type: "pkcs8" });
-    const publicKey = createPublicKey(key).export({ format: "der", type: "spki" }).subarray(-32);
-    return `${service}=${publicKey.toString("base64")}`;
-  });
+  const publicKeys = audited.map((service) => `${service}=${publicKeyOf(secret(`${service}-audit-key`, key))}`);
   write("audit-public-keys", publicKeys.join(","));
 }
 
@@ -96,14 +81,14 @@ function makeIdentityKeys() {
   const present = services.filter((service) => existsSync(join(secrets, `${service}-identity-keys`)));
   if (present.length === services.length) return;
   if (present.length === services.length - 1 && !present.includes("dmf")) {
-    const pair = `dmf/controller=k1:${base64()}`;
+    const pair = `dmf/controller=k1:${key()}`;
     const file = join(secrets, "controller-identity-keys");
     writeFileSync(file, `${readFileSync(file, "utf8").trim()};${pair}\n`);
     return write("dmf-identity-keys", pair);
   }
   if (present.length > 0)
     throw new Error(`identity keys of ${present.join(", ")} are there, the others' are not: remove them or bring the others back`);
-  const keys = pairs.map((pair) => [pair, `${pair}=k1:${base64()}`]);
+  const keys = pairs.map((pair) => [pair, `${pair}=k1:${key()}`]);
   for (const service of services) {
     const own = keys.filter(([pair]) => pair.split("/").includes(service));
     write(`${service}-identity-keys`, own.map(([, text]) => text).join(";"));
@@ -113,16 +98,9 @@ function makeIdentityKeys() {
 function makeCertificates() {
   const file = (name) => join(secrets, name);
   if (existsSync(file("ca.pem"))) return;
-  const openssl = (...options) => execFileSync("openssl", options, { stdio: ["ignore", "ignore", "pipe"] });
-  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  openssl("req", "-x509", ...newKey, "-days", "3650", "-subj", "/CN=harrier", "-keyout", file("ca.key"), "-out", file("ca.pem"));
+  makeAuthority(secrets);
   for (const name of services) {
-    const [request, names] = [file(`${name}.csr`), file(`${name}.ext`)];
-    openssl("req", ...newKey, "-subj", `/CN=${name}`, "-keyout", file(`${name}.key`), "-out", request);
-    writeFileSync(names, `subjectAltName=DNS:${name}\n`);
-    const signedBy = ["-CA", file("ca.pem"), "-CAkey", file("ca.key"), "-CAcreateserial", "-days", "825", "-extfile", names];
-    openssl("x509", "-req", "-in", request, ...signedBy, "-out", file(`${name}.pem`));
-    for (const left of [request, names]) rmSync(left);
+    makeCertificate(secrets, name, name, [name]);
     // the containers' user reads it; the directory keeps others out
     execFileSync("chmod", ["644", file(`${name}.key`)]);
   }
@@ -137,6 +115,6 @@ makeStoreUsers();
 makeBrokerUser();
 makeIdentityKeys();
 makeAuditKeys();
-write("secret-key", base64());
+write("secret-key", key());
 write("admin-password", randomBytes(18).toString("base64url"));
 if (given.includes("--tls")) makeCertificates();

@@ -3,11 +3,21 @@
 //   node make-secrets.mjs --database postgres.example.com:5432/harrier --admin postgres [--name harrier] [--tls] [folder]
 // The password of the database's administrator is read from HARRIER_ADMIN_DB_PASSWORD, the keys of the object store from HARRIER_S3_ACCESS_KEY and
 // HARRIER_S3_SECRET_KEY, and the message broker from HARRIER_AMQP_URL and HARRIER_AMQP_MANAGEMENT_URL, if they are there.
-import { execFileSync } from "node:child_process";
-import { createPrivateKey, createPublicKey, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import {
+  audited,
+  databaseRole,
+  key,
+  makeAuthority,
+  makeCertificate,
+  pairs,
+  password,
+  publicKeyOf,
+  services,
+  withDatabase,
+} from "../secrets.mjs";
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,24 +35,6 @@ if (options.database === undefined) {
 const folder = join(positionals[0] ?? ".", "secrets");
 mkdirSync(folder, { recursive: true, mode: 0o700 });
 
-const services = ["gateway", "controller", "management", "artifact-store", "rollout-engine", "dmf"];
-const withDatabase = ["controller", "management", "artifact-store", "rollout-engine"];
-/** Who calls whom (packages/rpc/src/callers.ts, and what the gateway forwards): a key for each pair, which only these two get. */
-const pairs = [
-  "gateway/controller",
-  "gateway/management",
-  "gateway/artifact-store",
-  "gateway/rollout-engine",
-  "management/controller",
-  "management/artifact-store",
-  "management/rollout-engine",
-  "rollout-engine/controller",
-  "rollout-engine/management",
-  "artifact-store/controller",
-  "artifact-store/management",
-  "dmf/controller",
-];
-
 /** Answers the text of a file of the folder, which is made where it is not there yet. */
 function kept(name, make) {
   const file = join(folder, name);
@@ -50,20 +42,11 @@ function kept(name, make) {
   return readFileSync(file, "utf8").trim();
 }
 
-const key = () => randomBytes(32).toString("base64");
-const password = () => randomBytes(24).toString("hex");
 const passwordOf = (service) => kept(`${service}-db-password`, password);
 const setting = (service) => service.toUpperCase().replaceAll("-", "_");
 const addressOf = (user, word) => `postgres://${encodeURIComponent(user)}:${encodeURIComponent(word)}@${options.database}`;
 
-function publicKeyOf(seed) {
-  const prefix = Buffer.from("302e020100300506032b657004220420", "hex"); // of 32 bytes in PKCS #8 (RFC 8410 §7)
-  const own = createPrivateKey({ key: Buffer.concat([prefix, Buffer.from(seed, "base64")]), format: "der", type: "pkcs8" });
-  return createPublicKey(own).export({ format: "der", type: "spki" }).subarray(-32).toString("base64");
-}
-
 const auditKeyOf = (service) => kept(`${service}-audit-key`, key);
-const audited = ["management", "rollout-engine", "artifact-store"];
 /** Answers those of these settings that are in the environment. */
 const given = (...names) => Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 
@@ -71,7 +54,7 @@ function secretsOf(service) {
   const own = pairs.filter((pair) => pair.split("/").includes(service));
   const identityKeys = own.map((pair) => `${pair}=k1:${kept(`identity-${pair.replace("/", "-")}`, key)}`).join(";");
   const data = { HARRIER_IDENTITY_KEYS: identityKeys };
-  if (withDatabase.includes(service)) data.HARRIER_DATABASE_URL = addressOf(`harrier_${service.replaceAll("-", "_")}`, passwordOf(service));
+  if (withDatabase.includes(service)) data.HARRIER_DATABASE_URL = addressOf(databaseRole(service), passwordOf(service));
   if (["controller", "management"].includes(service)) data.HARRIER_SECRET_KEY = kept("secret-key", key);
   if (audited.includes(service)) data.HARRIER_AUDIT_KEY = auditKeyOf(service);
   if (service === "artifact-store") Object.assign(data, given("HARRIER_S3_ACCESS_KEY", "HARRIER_S3_SECRET_KEY"));
@@ -87,22 +70,10 @@ function secretsOf(service) {
 
 /** Makes the authority and a certificate in the name of each service and of its addresses in the cluster. */
 function certificateOf(service) {
-  const file = (name) => join(folder, name);
-  const openssl = (...words) => execFileSync("openssl", words, { stdio: ["ignore", "ignore", "pipe"] });
-  const newKey = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
-  if (!existsSync(file("ca.pem"))) {
-    openssl("req", "-x509", ...newKey, "-days", "3650", "-subj", "/CN=harrier", "-keyout", file("ca.key"), "-out", file("ca.pem"));
-  }
+  makeAuthority(folder);
   const own = `${options.name}-${service}`;
-  if (!existsSync(file(`${own}.pem`))) {
-    const [request, names] = [file(`${own}.csr`), file(`${own}.ext`)];
-    openssl("req", ...newKey, "-subj", `/CN=${service}`, "-keyout", file(`${own}.key`), "-out", request);
-    writeFileSync(names, `subjectAltName=DNS:${service},DNS:${own},DNS:${own}-grpc\n`);
-    const signedBy = ["-CA", file("ca.pem"), "-CAkey", file("ca.key"), "-CAcreateserial", "-days", "825", "-extfile", names];
-    openssl("x509", "-req", "-in", request, ...signedBy, "-out", file(`${own}.pem`));
-    for (const left of [request, names]) rmSync(left);
-  }
-  const text = (name) => readFileSync(file(name), "utf8");
+  if (!existsSync(join(folder, `${own}.pem`))) makeCertificate(folder, own, service, [service, own, `${own}-grpc`]);
+  const text = (name) => readFileSync(join(folder, name), "utf8");
   return { "tls.crt": text(`${own}.pem`), "tls.key": text(`${own}.key`), "ca.crt": text("ca.pem") };
 }
 
