@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createChanges } from "../events/changes.ts";
 import { encodeCursor } from "../events/cursor.ts";
 import { cursorOfNow } from "../events/read-events.ts";
+import { startReplica } from "../testing/leases.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { createPublications } from "./publish-events.ts";
 import type { StreamMessage, StreamPublisher } from "./stream-publisher.ts";
@@ -32,19 +33,7 @@ function replica({
     { db: fixture.db, publisher, changes, eventDays: 2, now: Date.now, fault: () => undefined, log },
     { pollMs: 50, leaseSeconds: 5, slots: 4, log, ...options },
   );
-  const reading = new AbortController();
-  const done = (async () => {
-    while (!reading.signal.aborted) {
-      await changes.read();
-      await pause(20, reading.signal);
-    }
-  })();
-  leases.start();
-  const stop = async () => {
-    reading.abort();
-    await leases.stop();
-    await done;
-  };
+  const stop = startReplica(changes, leases);
   ends.push(stop);
   return { stop };
 }

@@ -24,18 +24,6 @@ beforeEach(async () => {
   await fixture.asController("delete from targets");
 });
 
-async function fleet(prefix: string, count: number, first: number, typeId: number | null = null): Promise<void> {
-  await fixture.asController(
-    `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, target_type_id, created_by, last_modified_by)
-     select 1, $3 + n, $1 || '-' || n, $1, '', '', $4, 'test', 'test' from generate_series(1, $2::int) n`,
-    [prefix, count, first, typeId],
-  );
-  await fixture.asController("insert into target_state (tenant_id, target_id) select 1, $2 + n from generate_series(1, $1::int) n", [
-    count,
-    first,
-  ]);
-}
-
 const change = (body: object, more = {}) => http.call("POST", `${api}/targets.bulk`, { body, ...more });
 const shown = async (id: number) => (await http.call("GET", `${api}/operations/${id}`)).body;
 
@@ -63,11 +51,11 @@ function worker(requested: Requested[] = [], reaches: (ids: number[]) => number[
 }
 
 test("the targets that a confirmed query means are changed by an operation, those that match later are not", async () => {
-  await fleet("a", 1_300, 100);
+  await fixture.addFleet("a", 1_300, 100);
   const { status, body } = await change({ action: "addTag", tagId: 5, q: "name==a", confirm: 1_300 });
   expect(status).toBe(202);
   expect(body).toMatchObject({ kind: "change-targets", subject: "addTag 5: name==a", status: "waiting", total: 1_300 });
-  await fleet("a2", 5, 9_000);
+  await fixture.addFleet("a2", 5, 9_000);
   const requested: Requested[] = [];
   expect(await worker(requested)()).toBe(true);
   expect(requested.map(({ ids }) => ids.length)).toEqual([500, 500, 300]);
@@ -79,7 +67,7 @@ test("the targets that a confirmed query means are changed by an operation, thos
 });
 
 test("another number than the confirmed one changes nothing and is reported", async () => {
-  await fleet("a", 3, 100);
+  await fixture.addFleet("a", 3, 100);
   for (const confirm of [0, 2, 4]) {
     const { status, body } = await change({ action: "requestAttributes", q: "name==a", confirm });
     expect([status, body.info]).toEqual([409, { count: 3 }]);
@@ -91,8 +79,8 @@ test("another number than the confirmed one changes nothing and is reported", as
 });
 
 test("of a list those that are not there are named at once, of any targets those that could not be reached later", async () => {
-  await fleet("a", 3, 100);
-  await fleet("b", 1, 200, 7);
+  await fixture.addFleet("a", 3, 100);
+  await fixture.addFleet("b", 1, 200, 7);
   const { body } = await change({ action: "setType", targetTypeId: 7, controllerIds: ["a-1", "a-2", "nobody", "a-1", "b-1"] });
   expect(body).toMatchObject({ total: 3, failed: 1, failures: [{ controllerId: "nobody", reason: "entityNotFound" }] });
   await fixture.asController("delete from targets where controller_id = 'a-2'");
@@ -109,7 +97,7 @@ test("of a list those that are not there are named at once, of any targets those
 });
 
 test("an operation whose tag is deleted meanwhile ends; any other failure is tried again", async () => {
-  await fleet("a", 2, 100);
+  await fixture.addFleet("a", 2, 100);
   const { body } = await change({ action: "removeType", q: "name==a", confirm: 2 });
   const requested: Requested[] = [];
   await worker(requested, () => {
@@ -130,7 +118,7 @@ test("an operation whose tag is deleted meanwhile ends; any other failure is tri
 });
 
 test("at most a hundred failures are named, and all are counted", async () => {
-  await fleet("a", 700, 100);
+  await fixture.addFleet("a", 700, 100);
   const { body } = await change({ action: "requestAttributes", q: "name==a", confirm: 700 });
   await worker([], () => [])();
   const { failed, failures } = await shown(body.id);
@@ -138,8 +126,8 @@ test("at most a hundred failures are named, and all are counted", async () => {
 });
 
 test("a restricted user changes what READ_TARGET and UPDATE_TARGET both reach, and sees no operation of others", async () => {
-  await fleet("a", 2, 100, 7);
-  await fleet("b", 3, 200, 8);
+  await fixture.addFleet("a", 2, 100, 7);
+  await fixture.addFleet("b", 3, 200, 8);
   const scopes = { UPDATE_TARGET: [7, 9], READ_TARGET: [7, 8] };
   const request = { action: "addTag", tagId: 5, q: "controllerid==*" };
   expect((await change({ ...request, confirm: 5 }, { scopes })).status).toBe(409);

@@ -22,18 +22,6 @@ beforeEach(async () => {
   await fixture.asController("delete from targets");
 });
 
-/** Creates the targets `<prefix>-1` and so on, with ids that begin at `first`. */
-async function fleet(prefix: string, count: number, first: number, typeId: number | null = null): Promise<void> {
-  await fixture.asController(
-    `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, target_type_id, created_by, last_modified_by)
-     select 1, $3 + n, $1 || '-' || n, $1, '', '', $4, 'test', 'test' from generate_series(1, $2::int) n`,
-    [prefix, count, first, typeId],
-  );
-  await fixture.asController("insert into target_state (tenant_id, target_id) select 1, $2 + n from generate_series(1, $1::int) n", [
-    count,
-    first,
-  ]);
-}
 const remove = (q: string, confirm: number | string, more = {}) =>
   http.call("DELETE", `${api}/targets?q=${encodeURIComponent(q)}&confirm=${confirm}`, more);
 const left = async () => Number((await fixture.asController("select count(*)::int as n from targets"))[0]?.["n"]);
@@ -64,8 +52,8 @@ function worker(requested: Requested[] = [], fails: () => void = () => {}) {
 }
 
 test("up to a thousand targets are deleted before the answer, and only those that match", async () => {
-  await fleet("a", 1_000, 100);
-  await fleet("b", 3, 5_000);
+  await fixture.addFleet("a", 1_000, 100);
+  await fixture.addFleet("b", 3, 5_000);
   const roundTrips = await fixture.roundTrips.during(async () => {
     expect((await remove("controllerid==a-*", 1_000)).status).toBe(204);
   });
@@ -78,7 +66,7 @@ test("up to a thousand targets are deleted before the answer, and only those tha
 });
 
 test("a count that differs deletes nothing and is reported", async () => {
-  await fleet("a", 1_200, 100);
+  await fixture.addFleet("a", 1_200, 100);
   for (const confirm of [0, 1_199, 1_201, 999_999_999]) {
     const { status, body } = await remove("name==a", confirm);
     expect(status).toBe(409);
@@ -91,7 +79,7 @@ test("a count that differs deletes nothing and is reported", async () => {
 test.each(["", "?q=name==a", "?confirm=1", "?q=&confirm=1", "?q=%20&confirm=1", "?q=name&confirm=1", "?q=foo==1&confirm=1"])(
   "the request with the query %s is refused",
   async (query) => {
-    await fleet("a", 1, 100);
+    await fixture.addFleet("a", 1, 100);
     expect((await http.call("DELETE", `${api}/targets${query}`)).status).toBe(400);
     for (const confirm of ["x", "-1", "1.5", "", "10000000000"]) expect((await remove("name==a", confirm)).status).toBe(400);
     expect(await left()).toBe(1);
@@ -99,14 +87,14 @@ test.each(["", "?q=name==a", "?confirm=1", "?q=&confirm=1", "?q=%20&confirm=1", 
 );
 
 test("more than a thousand targets are deleted by an operation, which deletes the counted targets and no later ones", async () => {
-  await fleet("a", 1_300, 100);
+  await fixture.addFleet("a", 1_300, 100);
   const { status, body } = await remove("controllerid==a-*", 1_300);
   expect(status).toBe(202);
   expect(body).toMatchObject({ kind: "delete-targets", subject: "controllerid==a-*", status: "waiting", done: 0, total: 1_300 });
   expect(await chunks()).toBe(3);
   // One of the targets is created anew, and another one comes to match.
   await fixture.asController("delete from targets where controller_id in ('a-1', 'a-2')");
-  await fleet("a", 2, 9_000);
+  await fixture.addFleet("a", 2, 9_000);
   const requested: Requested[] = [];
   expect(await worker(requested).carryOutDue()).toBe(true);
   expect(requested.map(({ ids }) => ids.length)).toEqual([500, 500, 300]);
@@ -120,7 +108,7 @@ test("more than a thousand targets are deleted by an operation, which deletes th
 });
 
 test("after a kill in the middle another replica repeats the chunk and counts it once", async () => {
-  await fleet("a", 1_300, 100);
+  await fixture.addFleet("a", 1_300, 100);
   await remove("controllerid==a-*", 1_300);
   let calls = 0;
   // The second chunk is deleted, and its worker dies before it can record that.
@@ -141,7 +129,7 @@ test("after a kill in the middle another replica repeats the chunk and counts it
 });
 
 test("messages of the database or of a library are not shown in the operation", async () => {
-  await fleet("a", 1_001, 100);
+  await fixture.addFleet("a", 1_001, 100);
   await remove("name==a", 1_001);
   const broken = worker([], () => {
     throw new Error('deadlock detected in "update controller.actions"');
@@ -151,16 +139,16 @@ test("messages of the database or of a library are not shown in the operation", 
 });
 
 test("two workers never claim the same operation", async () => {
-  await fleet("a", 1_001, 100);
+  await fixture.addFleet("a", 1_001, 100);
   await remove("name==a", 1_001);
   const taken = await Promise.all([worker().carryOutDue(), worker().carryOutDue()]);
   expect(taken.toSorted()).toEqual([false, true]);
 });
 
 test("a user limited to target types deletes what is both visible and deletable, and sees no operation of others", async () => {
-  await fleet("a", 1_200, 100, 7);
-  await fleet("b", 1_100, 3_000, 8);
-  await fleet("c", 5, 6_000);
+  await fixture.addFleet("a", 1_200, 100, 7);
+  await fixture.addFleet("b", 1_100, 3_000, 8);
+  await fixture.addFleet("c", 5, 6_000);
   const scopes = { DELETE_TARGET: [7, 9], READ_TARGET: [7, 8] };
   expect((await remove("controllerid==*", 2_305, { scopes })).status).toBe(409);
   const { body } = await remove("controllerid==*", 1_200, { scopes });

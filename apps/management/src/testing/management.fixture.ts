@@ -21,6 +21,8 @@ export interface Fixture {
   /** Sets a limit of the tenant; null restores the default. */
   setQuota(key: QuotaKey, value: number | null): Promise<void>;
   addTarget(controllerId: string, members?: { typeId?: number; assignedSetId?: number; installedSetId?: number }): Promise<number>;
+  /** Adds the targets `<prefix>-1` and so on, all named `<prefix>`, with ids behind `first`. */
+  addFleet(prefix: string, count: number, first: number, typeId?: number): Promise<void>;
   addAction(members: {
     targetId: number;
     controllerId: string;
@@ -75,6 +77,15 @@ export async function managementFixture(): Promise<Fixture> {
         installedSetId ?? null,
       ]);
       return id;
+    },
+    async addFleet(prefix, count, first, typeId) {
+      await asController(
+        `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, target_type_id, created_by, last_modified_by)
+         select 1, $3 + n, $1 || '-' || n, $1, '', '', $4, 'test', 'test' from generate_series(1, $2::int) n`,
+        [prefix, count, first, typeId ?? null],
+      );
+      const state = "insert into target_state (tenant_id, target_id) select 1, $2 + n from generate_series(1, $1::int) n";
+      await asController(state, [count, first]);
     },
     async addAction({ targetId, controllerId, setId, rolloutId, status = 3, active = true }) {
       const id = nextAction++;

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createEgress, parseAllowed } from "@harrier/egress";
-import { type LeaseOptions, pause } from "@harrier/jobs";
+import type { LeaseOptions } from "@harrier/jobs";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { createChanges } from "../events/changes.ts";
 import { type HttpFixture, httpFixture } from "../testing/http.fixture.ts";
+import { startReplica } from "../testing/leases.fixture.ts";
 import { type Fixture, managementFixture } from "../testing/management.fixture.ts";
 import { createDeliveries } from "./deliver.ts";
 
@@ -87,19 +88,7 @@ export function setUpWebhooks() {
       { db: fixture.db, secrets: fixture.secrets, egress, changes, eventDays: 2, now: () => Date.now() + aheadMs(), log },
       { pollMs: 50, leaseSeconds: 5, slots: 4, log, ...options },
     );
-    const reading = new AbortController();
-    const done = (async () => {
-      while (!reading.signal.aborted) {
-        await changes.read();
-        await pause(20, reading.signal);
-      }
-    })();
-    leases.start();
-    const stop = async () => {
-      reading.abort();
-      await leases.stop();
-      await done;
-    };
+    const stop = startReplica(changes, leases);
     ends.push(stop);
     return { stop, leases };
   }
