@@ -16,6 +16,7 @@ import { ListBar } from "../ui/listing.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Allowed } from "../ui/parts.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Difference, useFresh } from "./fresh.tsx";
 
 /** So many are shown, the oldest first; whoever decides sees the next. */
@@ -119,33 +120,22 @@ function GroupTable({ rollout }: { rollout: RolloutView }) {
   if (data === undefined) return error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />;
   const more = (data.total ?? 0) - groupsShown;
   return (
-    <table className={device["table"]}>
-      <thead>
-        <tr>
-          <th>{t.group}</th>
-          <th>{t.size}</th>
-          {now !== undefined && <th>{t.sizeNow}</th>}
-          <th>{t.success}</th>
-          <th>{t.error}</th>
+    <Table columns={[t.group, t.size, now !== undefined && t.sizeNow, t.success, t.error]}>
+      {data.content.map((group) => (
+        <tr key={group.id}>
+          <td>{group.name}</td>
+          <td className="num">{count(group.totalTargets)}</td>
+          {now !== undefined && <td className="num">{count(now.get(group.name) ?? 0)}</td>}
+          <td className="num">{t.percent(group.successCondition.expression)}</td>
+          <td className="num">{t.percent(group.errorCondition.expression)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {data.content.map((group) => (
-          <tr key={group.id}>
-            <td>{group.name}</td>
-            <td className="num">{count(group.totalTargets)}</td>
-            {now !== undefined && <td className="num">{count(now.get(group.name) ?? 0)}</td>}
-            <td className="num">{t.percent(group.successCondition.expression)}</td>
-            <td className="num">{t.percent(group.errorCondition.expression)}</td>
-          </tr>
-        ))}
-        {more > 0 && (
-          <tr>
-            <td colSpan={now === undefined ? 4 : 5}>{t.more(more)}</td>
-          </tr>
-        )}
-      </tbody>
-    </table>
+      ))}
+      {more > 0 && (
+        <tr>
+          <td colSpan={now === undefined ? 4 : 5}>{t.more(more)}</td>
+        </tr>
+      )}
+    </Table>
   );
 }
 

@@ -10,8 +10,8 @@ import { states, device as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { toast, toastFailure } from "../ui/toast.tsx";
-import style from "./device.module.css";
 
 /** What the device said about itself; each value leads to the devices that said the same. */
 export function AttributesTab({ target }: { target: TargetView }) {
@@ -42,26 +42,18 @@ export function AttributesTab({ target }: { target: TargetView }) {
   }
   return (
     <Card title={t.tabs["attributes"] ?? ""} aside={button} plain>
-      <table className={style["table"]}>
-        <thead>
-          <tr>
-            <th>{t.key}</th>
-            <th>{t.value}</th>
+      <Table columns={[t.key, t.value]}>
+        {entries.map(([key, value]) => (
+          <tr key={key}>
+            <td className="mono">{key}</td>
+            <td>
+              <Link to="/devices" search={{ q: `attribute.${key}==${quoted(value)}` }} title={t.filterBy(key)}>
+                {value}
+              </Link>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {entries.map(([key, value]) => (
-            <tr key={key}>
-              <td className="mono">{key}</td>
-              <td>
-                <Link to="/devices" search={{ q: `attribute.${key}==${quoted(value)}` }} title={t.filterBy(key)}>
-                  {value}
-                </Link>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </Card>
   );
 }

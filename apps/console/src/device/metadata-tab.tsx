@@ -12,7 +12,7 @@ import { Field } from "../ui/field.tsx";
 import { limits } from "../ui/limits.ts";
 import { Card } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
-import style from "./device.module.css";
+import { Table } from "../ui/table.tsx";
 
 /** Notes of people and programs about a device. */
 export function MetadataTab({ targetId }: { targetId: string }) {
@@ -32,37 +32,26 @@ export function MetadataTab({ targetId }: { targetId: string }) {
       {data.content.length === 0 ? (
         <Empty title={t.metadataEmpty} text={t.metadataEmptyText} icon={StickyNote} />
       ) : (
-        <table className={style["table"]}>
-          <thead>
-            <tr>
-              <th>{t.key}</th>
-              <th>{t.value}</th>
-              <th>
-                <span className="hidden">{common.actions}</span>
-              </th>
+        <Table columns={[t.key, t.value, { hidden: common.actions }]}>
+          {data.content.map(({ key, value }) => (
+            <tr key={key}>
+              <td className="mono">{key}</td>
+              <td>{value}</td>
+              <td>
+                <Button
+                  small
+                  look="ghost"
+                  aria-label={`${common.edit}: ${key}`}
+                  why={lacksUpdate && states.missing(lacksUpdate)}
+                  onClick={() => setEditing(key)}
+                >
+                  {common.edit}
+                </Button>
+                <Remove targetId={targetId} metadataKey={key} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {data.content.map(({ key, value }) => (
-              <tr key={key}>
-                <td className="mono">{key}</td>
-                <td>{value}</td>
-                <td>
-                  <Button
-                    small
-                    look="ghost"
-                    aria-label={`${common.edit}: ${key}`}
-                    why={lacksUpdate && states.missing(lacksUpdate)}
-                    onClick={() => setEditing(key)}
-                  >
-                    {common.edit}
-                  </Button>
-                  <Remove targetId={targetId} metadataKey={key} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       )}
       {adding && <Add targetId={targetId} close={() => setAdding(false)} />}
       {editing !== undefined && <Edit targetId={targetId} metadataKey={editing} close={() => setEditing(undefined)} />}

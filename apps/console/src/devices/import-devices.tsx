@@ -2,7 +2,6 @@ import type { TargetImportView } from "@harrier/contracts";
 import { useRef, useState } from "react";
 import { ApiError, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
-import device from "../device/device.module.css";
 import { shell, importing as t } from "../text/en.ts";
 import { FormDialog } from "../ui/confirm.tsx";
 import field from "../ui/field.module.css";
@@ -10,6 +9,7 @@ import { Choice } from "../ui/field.tsx";
 import { InfoDialog } from "../ui/info-dialog.tsx";
 import { Scroll } from "../ui/scroll.tsx";
 import { Note } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { type CsvLook, lookAt, lookedAtMost } from "./import.state.ts";
 
@@ -103,24 +103,15 @@ function Lines({ of: { failed, errors } }: { of: TargetImportView }) {
   return (
     <>
       <Scroll>
-        <table className={device["table"]} aria-label={t.errors}>
-          <thead>
-            <tr>
-              <th>{t.line}</th>
-              <th>{t.device}</th>
-              <th>{t.problem}</th>
+        <Table columns={[t.line, t.device, t.problem]} label={t.errors}>
+          {errors.map(({ line, controllerId, message }) => (
+            <tr key={line}>
+              <td className="num">{line}</td>
+              <td className="mono">{controllerId}</td>
+              <td>{message}</td>
             </tr>
-          </thead>
-          <tbody>
-            {errors.map(({ line, controllerId, message }) => (
-              <tr key={line}>
-                <td className="num">{line}</td>
-                <td className="mono">{controllerId}</td>
-                <td>{message}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       </Scroll>
       {failed > errors.length && <p className="muted">{t.more(failed - errors.length)}</p>}
     </>

@@ -10,6 +10,7 @@ import { useRun } from "../ui/confirm.tsx";
 import { Field } from "../ui/field.tsx";
 import { Card, Facts, Page } from "../ui/page.tsx";
 import { Failure, Refusal, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { toast } from "../ui/toast.tsx";
 import { OwnSessions } from "./sessions.tsx";
 
@@ -51,21 +52,19 @@ function Permissions({ held, scopes }: { held: readonly string[]; scopes: Readon
   return (
     <Card title={t.permissions} plain>
       {data === undefined && (error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />)}
-      <table className={device["table"]}>
-        <tbody>
-          {data
-            ?.filter(({ name }) => held.includes(name))
-            .map(({ name, text, targetRelated }) => (
-              <tr key={name}>
-                <td>
-                  {text}
-                  <div className="muted mono">{name}</div>
-                </td>
-                <td className="muted">{targetRelated && (scopes[name] === undefined ? t.everything : t.scoped(scopes[name].length))}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <Table>
+        {data
+          ?.filter(({ name }) => held.includes(name))
+          .map(({ name, text, targetRelated }) => (
+            <tr key={name}>
+              <td>
+                {text}
+                <div className="muted mono">{name}</div>
+              </td>
+              <td className="muted">{targetRelated && (scopes[name] === undefined ? t.everything : t.scoped(scopes[name].length))}</td>
+            </tr>
+          ))}
+      </Table>
     </Card>
   );
 }

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { type Asked, ask, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
 import { signOut } from "../api/session.ts";
-import device from "../device/device.module.css";
 import { sessions as t } from "../text/en.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Scroll } from "../ui/scroll.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 
 /** Where the signed-in user is signed in; each session can be ended. */
@@ -34,21 +34,11 @@ function Sessions({ asked, end }: SessionsProps) {
   if (data.length === 0) return <p className="muted">{t.none}</p>;
   return (
     <Scroll>
-      <table className={device["table"]}>
-        <thead>
-          <tr>
-            <th>{t.columns.where}</th>
-            <th>{t.columns.began}</th>
-            <th>{t.columns.used}</th>
-            <th>{t.columns.end}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.map((session) => (
-            <Row key={session.id} session={session} end={end} />
-          ))}
-        </tbody>
-      </table>
+      <Table columns={[t.columns.where, t.columns.began, t.columns.used, t.columns.end]}>
+        {data.map((session) => (
+          <Row key={session.id} session={session} end={end} />
+        ))}
+      </Table>
     </Scroll>
   );
 }

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Asked } from "../api/client.ts";
-import device from "../device/device.module.css";
 import plot from "../rollout/rollout.module.css";
 import { reports as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
@@ -9,6 +8,7 @@ import { copyText } from "../ui/copy.tsx";
 import { Card } from "../ui/page.tsx";
 import { Scroll } from "../ui/scroll.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { csvOf, type Month, type Series } from "./reports.state.ts";
 
 const Chart = lazy(() => import("./chart.tsx").then(({ Chart: it }) => ({ default: it }))) as unknown as typeof import("./chart.tsx").Chart;
@@ -40,7 +40,7 @@ export function Monthly<Row extends Month>({ title, asked, series, format }: Mon
     <Card title={title} aside={aside} plain={known && asTable}>
       {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
       {data !== undefined && !known && <p className="muted">{t.empty}</p>}
-      {known && asTable && <Table rows={rows} series={series} format={format} />}
+      {known && asTable && <Months rows={rows} series={series} format={format} />}
       {known && !asTable && (
         <Suspense fallback={<div className={plot["plot"]} />}>
           <Chart label={t.chart(title)} rows={rows} series={series} format={format} />
@@ -50,33 +50,23 @@ export function Monthly<Row extends Month>({ title, asked, series, format }: Mon
   );
 }
 
-function Table<Row extends Month>({ rows, series, format }: Pick<MonthlyProps<Row>, "series" | "format"> & { rows: readonly Row[] }) {
+function Months<Row extends Month>({ rows, series, format }: Pick<MonthlyProps<Row>, "series" | "format"> & { rows: readonly Row[] }) {
   return (
     <Scroll>
-      <table className={device["table"]}>
-        <thead>
-          <tr>
-            <th>{t.month}</th>
-            {series.map(({ label }) => (
-              <th key={label}>{label}</th>
+      <Table columns={[t.month, ...series.map(({ label }) => label)]}>
+        {rows.map((row) => (
+          <tr key={row.month}>
+            <td>
+              {row.month} <span className="muted">{t.coverage[row.coverage]}</span>
+            </td>
+            {series.map(({ label, value }) => (
+              <td key={label} className="num">
+                {shown(value(row), format)}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.month}>
-              <td>
-                {row.month} <span className="muted">{t.coverage[row.coverage]}</span>
-              </td>
-              {series.map(({ label, value }) => (
-                <td key={label} className="num">
-                  {shown(value(row), format)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </Scroll>
   );
 }

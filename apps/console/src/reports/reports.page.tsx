@@ -8,6 +8,7 @@ import { Field } from "../ui/field.tsx";
 import { bytes, count } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Monthly } from "./monthly.tsx";
 import { type Month, monthOf, type Series } from "./reports.state.ts";
 
@@ -91,20 +92,18 @@ function Top({ title, asked }: { title: string; asked: Asked<readonly Counts[]> 
       {data === undefined && (error === null ? <Skeleton lines={3} /> : <Failure error={error} retry={() => void refetch()} />)}
       {data?.length === 0 && <p className="muted">{t.noSets}</p>}
       {data !== undefined && data.length > 0 && (
-        <table className={device["table"]}>
-          <tbody>
-            {data.map(({ id, name, version, count: many }) => (
-              <tr key={id}>
-                <td>
-                  <Link to="/software/sets/$setId" params={{ setId: String(id) }}>
-                    {`${name} ${version}`}
-                  </Link>
-                </td>
-                <td className="num">{t.devices(many)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table>
+          {data.map(({ id, name, version, count: many }) => (
+            <tr key={id}>
+              <td>
+                <Link to="/software/sets/$setId" params={{ setId: String(id) }}>
+                  {`${name} ${version}`}
+                </Link>
+              </td>
+              <td className="num">{t.devices(many)}</td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Card>
   );

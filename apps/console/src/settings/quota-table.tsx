@@ -3,7 +3,6 @@ import { useState } from "react";
 import { askSeen, change, r } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
-import device from "../device/device.module.css";
 import { common, quotaTitles, quotas as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/confirm.tsx";
@@ -12,6 +11,7 @@ import { Field } from "../ui/field.tsx";
 import { bytes, count } from "../ui/format.ts";
 import { Scroll } from "../ui/scroll.tsx";
 import { Empty } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import style from "./settings.module.css";
 
 interface QuotaTableProps {
@@ -31,38 +31,29 @@ export function QuotaTable({ quotas, tenant }: QuotaTableProps) {
   return (
     <>
       <Scroll>
-        <table className={device["table"]}>
-          <thead>
-            <tr>
-              <th>{t.columns.name}</th>
-              <th>{t.columns.used}</th>
-              {settable && <th>{common.actions}</th>}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(
-              ([key, quota]) =>
-                quota && (
-                  <tr key={key}>
+        <Table columns={[t.columns.name, t.columns.used, settable && common.actions]}>
+          {rows.map(
+            ([key, quota]) =>
+              quota && (
+                <tr key={key}>
+                  <td>
+                    <b>{titleOf(key)}</b>
+                    <div className={style["key"]}>{key}</div>
+                  </td>
+                  <td>
+                    <Used name={key} {...quota} />
+                  </td>
+                  {settable && (
                     <td>
-                      <b>{titleOf(key)}</b>
-                      <div className={style["key"]}>{key}</div>
+                      <Button small look="ghost" aria-label={`${common.edit}: ${titleOf(key)}`} onClick={() => setEditing(key)}>
+                        {common.edit}
+                      </Button>
                     </td>
-                    <td>
-                      <Used name={key} {...quota} />
-                    </td>
-                    {settable && (
-                      <td>
-                        <Button small look="ghost" aria-label={`${common.edit}: ${titleOf(key)}`} onClick={() => setEditing(key)}>
-                          {common.edit}
-                        </Button>
-                      </td>
-                    )}
-                  </tr>
-                ),
-            )}
-          </tbody>
-        </table>
+                  )}
+                </tr>
+              ),
+          )}
+        </Table>
       </Scroll>
       {editing !== undefined && tenant !== undefined && <Limit name={editing} tenant={tenant} close={() => setEditing(undefined)} />}
     </>

@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { ask, change, r } from "../api/client.ts";
 import { invalidate } from "../api/query-client.ts";
-import device from "../device/device.module.css";
 import { common, webhooks as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { FoundList } from "../ui/found-list.tsx";
@@ -16,6 +15,7 @@ import { Scroll } from "../ui/scroll.tsx";
 import { type Secret, SecretDialog } from "../ui/secret.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { toast, toastFailure } from "../ui/toast.tsx";
 import { named } from "./named.ts";
@@ -126,32 +126,23 @@ function Deliveries({ webhookId }: { webhookId: number }) {
   if (data.length === 0) return <p className="muted">{t.logEmpty}</p>;
   return (
     <Scroll>
-      <table className={device["table"]}>
-        <thead>
-          <tr>
-            <th>{t.logColumns.at}</th>
-            <th>{t.logColumns.type}</th>
-            <th>{t.logColumns.result}</th>
+      <Table columns={[t.logColumns.at, t.logColumns.type, t.logColumns.result]}>
+        {data.map(({ eventId, type, subject, at, attempt, delivered, status, ms, error: text }) => (
+          <tr key={`${eventId}-${attempt}`}>
+            <td>
+              <Time at={at} />
+            </td>
+            <td>
+              <code>{type}</code>
+              <div className="muted">{subject}</div>
+            </td>
+            <td>
+              <Mark tone={delivered ? "ok" : "bad"} sign={delivered ? "✓" : "✕"} word={delivered ? t.taken : t.refused} />
+              <div className="muted">{[status, t.took(ms), t.attempt(attempt), text].filter(Boolean).join(" · ")}</div>
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {data.map(({ eventId, type, subject, at, attempt, delivered, status, ms, error: text }) => (
-            <tr key={`${eventId}-${attempt}`}>
-              <td>
-                <Time at={at} />
-              </td>
-              <td>
-                <code>{type}</code>
-                <div className="muted">{subject}</div>
-              </td>
-              <td>
-                <Mark tone={delivered ? "ok" : "bad"} sign={delivered ? "✓" : "✕"} word={delivered ? t.taken : t.refused} />
-                <div className="muted">{[status, t.took(ms), t.attempt(attempt), text].filter(Boolean).join(" · ")}</div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </Scroll>
   );
 }

@@ -4,7 +4,6 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { GitCompare } from "lucide-react";
 import type { ReactNode } from "react";
 import { type Asked, ask, r } from "../api/client.ts";
-import device from "../device/device.module.css";
 import { commands, software, comparison as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Check } from "../ui/field.tsx";
@@ -13,6 +12,7 @@ import { Card, Page } from "../ui/page.tsx";
 import { SetChoice } from "../ui/set-choice.tsx";
 import { Empty, Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
+import table from "../ui/table.module.css";
 import {
   type Difference,
   differenceOf,
@@ -102,7 +102,7 @@ function Table({ first, second, only }: TableProps) {
   return (
     <Card plain>
       <div className={style["scrolls"]}>
-        <table className={device["table"]} aria-label={t.title}>
+        <table className={table["table"]} aria-label={t.title}>
           <thead>
             <tr>
               <th>{t.part}</th>

@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Asked, Tagged } from "../api/client.ts";
-import device from "../device/device.module.css";
 import { common, states, softwareNotes as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/confirm.tsx";
@@ -10,6 +9,7 @@ import { Check, Field } from "../ui/field.tsx";
 import { limits } from "../ui/limits.ts";
 import { Card } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { type Entry, useModuleNotes, useSetNotes } from "./notes.ts";
 
 interface Notes {
@@ -61,48 +61,36 @@ function Metadata({ notes, visible }: MetadataProps) {
 
 function Entries({ entries, notes, visible, edit }: MetadataProps & { entries: readonly Entry[]; edit: (key: string) => void }) {
   return (
-    <table className={device["table"]}>
-      <thead>
-        <tr>
-          <th>{t.key}</th>
-          <th>{t.value}</th>
-          {visible && <th>{t.devices}</th>}
-          <th>
-            <span className="hidden">{common.actions}</span>
-          </th>
+    <Table columns={[t.key, t.value, visible && t.devices, { hidden: common.actions }]}>
+      {entries.map(({ key, value, targetVisible }) => (
+        <tr key={key}>
+          <td className="mono">{key}</td>
+          <td>{value}</td>
+          {visible && <td className="muted">{targetVisible ? t.sent : t.notSent}</td>}
+          <td>
+            <Button
+              small
+              look="ghost"
+              aria-label={`${common.edit}: ${key}`}
+              why={notes.lacksUpdate && states.missing(notes.lacksUpdate)}
+              onClick={() => edit(key)}
+            >
+              {common.edit}
+            </Button>
+            <Confirm
+              small
+              look="ghost"
+              why={notes.lacksDelete && states.missing(notes.lacksDelete)}
+              trigger={common.delete}
+              title={common.deleteTitle(key)}
+              text=""
+              button={common.delete}
+              run={() => notes.remove(key)}
+            />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {entries.map(({ key, value, targetVisible }) => (
-          <tr key={key}>
-            <td className="mono">{key}</td>
-            <td>{value}</td>
-            {visible && <td className="muted">{targetVisible ? t.sent : t.notSent}</td>}
-            <td>
-              <Button
-                small
-                look="ghost"
-                aria-label={`${common.edit}: ${key}`}
-                why={notes.lacksUpdate && states.missing(notes.lacksUpdate)}
-                onClick={() => edit(key)}
-              >
-                {common.edit}
-              </Button>
-              <Confirm
-                small
-                look="ghost"
-                why={notes.lacksDelete && states.missing(notes.lacksDelete)}
-                trigger={common.delete}
-                title={common.deleteTitle(key)}
-                text=""
-                button={common.delete}
-                run={() => notes.remove(key)}
-              />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   );
 }
 

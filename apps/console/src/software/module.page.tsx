@@ -11,6 +11,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { bytes } from "../ui/format.ts";
 import { Card, Page } from "../ui/page.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 import { EditModule } from "./edit-software.tsx";
 import { ModuleMetadata } from "./metadata.tsx";
@@ -88,57 +89,44 @@ function Files({ module }: { module: SoftwareModuleView }) {
   };
   return (
     <Card title={t.files} plain>
-      <table className={device["table"]}>
-        <thead>
-          <tr>
-            <th>{t.name}</th>
-            <th>{t.size}</th>
-            <th>{t.hash}</th>
-            <th>{t.added}</th>
-            <th>
-              <span className="hidden">{t.delete}</span>
-            </th>
+      <Table columns={[t.name, t.size, t.hash, t.added, { hidden: t.delete }]}>
+        {data.map(({ id, providedFilename, size, hashes, createdAt }) => (
+          <tr key={id}>
+            <td>
+              {lacksDownload === undefined ? (
+                <a
+                  href={new URL(`api/mgmt/v1/softwaremodules/${module.id}/artifacts/${id}/download`, server).href}
+                  download={providedFilename}
+                >
+                  {providedFilename}
+                </a>
+              ) : (
+                providedFilename
+              )}
+            </td>
+            <td className="num">{bytes(size)}</td>
+            <td>
+              <code title={hashes.sha256}>{`${hashes.sha256.slice(0, 16)}…`}</code>
+              <CopyButton text={hashes.sha256} label={t.copyHash} />
+            </td>
+            <td className="muted">
+              <Time at={createdAt} />
+            </td>
+            <td>
+              <Confirm
+                small
+                look="ghost"
+                why={why}
+                trigger={t.delete}
+                title={t.deleteFile(providedFilename)}
+                text=""
+                button={t.delete}
+                run={() => remove(id)}
+              />
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {data.map(({ id, providedFilename, size, hashes, createdAt }) => (
-            <tr key={id}>
-              <td>
-                {lacksDownload === undefined ? (
-                  <a
-                    href={new URL(`api/mgmt/v1/softwaremodules/${module.id}/artifacts/${id}/download`, server).href}
-                    download={providedFilename}
-                  >
-                    {providedFilename}
-                  </a>
-                ) : (
-                  providedFilename
-                )}
-              </td>
-              <td className="num">{bytes(size)}</td>
-              <td>
-                <code title={hashes.sha256}>{`${hashes.sha256.slice(0, 16)}…`}</code>
-                <CopyButton text={hashes.sha256} label={t.copyHash} />
-              </td>
-              <td className="muted">
-                <Time at={createdAt} />
-              </td>
-              <td>
-                <Confirm
-                  small
-                  look="ghost"
-                  why={why}
-                  trigger={t.delete}
-                  title={t.deleteFile(providedFilename)}
-                  text=""
-                  button={t.delete}
-                  run={() => remove(id)}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {lacksDownload !== undefined && <p className="muted">{t.noDownload(states.missing(lacksDownload))}</p>}
     </Card>
   );

@@ -13,6 +13,7 @@ import { Button, buttonClass } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Card, Page } from "../ui/page.tsx";
 import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
+import { Table } from "../ui/table.tsx";
 import { AddModule } from "./add-module.tsx";
 import { EditSet } from "./edit-software.tsx";
 import { SetMetadata } from "./metadata.tsx";
@@ -150,32 +151,30 @@ function Contents({ set }: { set: DistributionSetView }) {
       {set.modules.length === 0 ? (
         <Empty title={t.noModules} text={t.noModulesText} icon={Boxes} />
       ) : (
-        <table className={device["table"]}>
-          <tbody>
-            {set.modules.map(({ id, name, version, typeName }) => (
-              <tr key={id}>
-                <td>
-                  <Link to="/software/modules/$moduleId" params={{ moduleId: String(id) }}>
-                    {name} {version}
-                  </Link>
-                </td>
-                <td className="muted">{typeName}</td>
-                <td style={{ textAlign: "right" }}>
-                  <Confirm
-                    small
-                    look="ghost"
-                    why={why}
-                    trigger={t.remove}
-                    title={t.removeModule(name)}
-                    text=""
-                    button={t.remove}
-                    run={() => remove(id)}
-                  />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table>
+          {set.modules.map(({ id, name, version, typeName }) => (
+            <tr key={id}>
+              <td>
+                <Link to="/software/modules/$moduleId" params={{ moduleId: String(id) }}>
+                  {name} {version}
+                </Link>
+              </td>
+              <td className="muted">{typeName}</td>
+              <td style={{ textAlign: "right" }}>
+                <Confirm
+                  small
+                  look="ghost"
+                  why={why}
+                  trigger={t.remove}
+                  title={t.removeModule(name)}
+                  text=""
+                  button={t.remove}
+                  run={() => remove(id)}
+                />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {adding && <AddModule set={set} close={() => setAdding(false)} />}
     </Card>

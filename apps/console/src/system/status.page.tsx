@@ -1,13 +1,13 @@
 import type { SystemStatusView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { ask, r } from "../api/client.ts";
-import device from "../device/device.module.css";
 import { system } from "../text/en.ts";
 import { count, moment } from "../ui/format.ts";
 import { Card } from "../ui/page.tsx";
 import { Scroll } from "../ui/scroll.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
 import { Mark } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
 import { Time } from "../ui/time.tsx";
 
 const t = system.status;
@@ -37,37 +37,25 @@ function Nodes({ nodes }: { nodes: readonly Node[] }) {
   return (
     <Card title={t.nodes} plain>
       <Scroll>
-        <table className={device["table"]}>
-          <thead>
-            <tr>
-              <th>{t.columns.service}</th>
-              <th>{t.columns.host}</th>
-              <th>{t.columns.version}</th>
-              <th>{t.columns.since}</th>
-              <th>{t.columns.seen}</th>
-              <th>{t.columns.state}</th>
+        <Table columns={[t.columns.service, t.columns.host, t.columns.version, t.columns.since, t.columns.seen, t.columns.state]}>
+          {nodes.map(({ id, service, host, version, startedAt, seenAt, up, outboxWaitingSince: since }) => (
+            <tr key={id}>
+              <td>{service}</td>
+              <td className="mono">{host}</td>
+              <td className="mono">{version}</td>
+              <td>
+                <Time at={startedAt} />
+              </td>
+              <td>
+                <Time at={seenAt} />
+              </td>
+              <td>
+                <Mark tone={up ? "ok" : "bad"} sign={up ? "✓" : "?"} word={up ? t.up : t.silent} />
+                {since !== undefined && <div className="muted">{t.outbox(moment(since))}</div>}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {nodes.map(({ id, service, host, version, startedAt, seenAt, up, outboxWaitingSince: since }) => (
-              <tr key={id}>
-                <td>{service}</td>
-                <td className="mono">{host}</td>
-                <td className="mono">{version}</td>
-                <td>
-                  <Time at={startedAt} />
-                </td>
-                <td>
-                  <Time at={seenAt} />
-                </td>
-                <td>
-                  <Mark tone={up ? "ok" : "bad"} sign={up ? "✓" : "?"} word={up ? t.up : t.silent} />
-                  {since !== undefined && <div className="muted">{t.outbox(moment(since))}</div>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       </Scroll>
     </Card>
   );
@@ -84,28 +72,18 @@ function Queues({ queues }: Pick<SystemStatusView, "queues">) {
   return (
     <Card title={t.queues} plain>
       <Scroll>
-        <table className={device["table"]}>
-          <thead>
-            <tr>
-              <th>{t.queueColumns.kind}</th>
-              <th>{t.queueColumns.waiting}</th>
-              <th>{t.queueColumns.failing}</th>
-              <th>{t.queueColumns.oldest}</th>
+        <Table columns={[t.queueColumns.kind, t.queueColumns.waiting, t.queueColumns.failing, t.queueColumns.oldest]}>
+          {queues.map(({ kind, waiting, failing, oldestAt }) => (
+            <tr key={kind}>
+              <td className="mono">{kind}</td>
+              <td className="num">{count(waiting)}</td>
+              <td className="num">{count(failing)}</td>
+              <td>
+                <Time at={oldestAt} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {queues.map(({ kind, waiting, failing, oldestAt }) => (
-              <tr key={kind}>
-                <td className="mono">{kind}</td>
-                <td className="num">{count(waiting)}</td>
-                <td className="num">{count(failing)}</td>
-                <td>
-                  <Time at={oldestAt} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       </Scroll>
     </Card>
   );
@@ -115,31 +93,21 @@ function Jobs({ node: { service, host, jobs } }: { node: Node }) {
   return (
     <Card title={`${t.jobs}: ${service} · ${host}`} plain>
       <Scroll>
-        <table className={device["table"]}>
-          <thead>
-            <tr>
-              <th>{t.jobColumns.job}</th>
-              <th>{t.jobColumns.ran}</th>
-              <th>{t.jobColumns.backlog}</th>
-              <th>{t.jobColumns.failures}</th>
+        <Table columns={[t.jobColumns.job, t.jobColumns.ran, t.jobColumns.backlog, t.jobColumns.failures]}>
+          {jobs.map(({ name, lastRunAt, failures, lastError, backlog }) => (
+            <tr key={name}>
+              <td className="mono">{name}</td>
+              <td>
+                <Time at={lastRunAt} />
+              </td>
+              <td className="num">{backlog !== undefined && count(backlog)}</td>
+              <td>
+                <span className="num">{count(failures)}</span>
+                {lastError !== undefined && <div className="muted">{lastError}</div>}
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {jobs.map(({ name, lastRunAt, failures, lastError, backlog }) => (
-              <tr key={name}>
-                <td className="mono">{name}</td>
-                <td>
-                  <Time at={lastRunAt} />
-                </td>
-                <td className="num">{backlog !== undefined && count(backlog)}</td>
-                <td>
-                  <span className="num">{count(failures)}</span>
-                  {lastError !== undefined && <div className="muted">{lastError}</div>}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+          ))}
+        </Table>
       </Scroll>
     </Card>
   );
