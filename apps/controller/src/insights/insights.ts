@@ -13,7 +13,8 @@ const fleetsAtOnce = 50;
 const targetsAtOnce = 20_000;
 
 /**
- * One round of what insights need (contract management.md §10.6): events into monthly counts, and the next targets of the fleets that are due. Answers true if events are left, and false if there was nothing to do.
+ * One round of what insights need (contract management.md §10.6): events into monthly counts, and the next targets of the fleets that are due. Answers
+ * true if events are left, and false if there was nothing to do.
  */
 export async function keepInsights(deps: InsightDeps): Promise<boolean | undefined> {
   const { pool } = deps.background;
