@@ -2,6 +2,7 @@ export { type Reply, sendError } from "./answer.ts";
 export { type AuditedCall, type AuditedOutcome, auditEntity, type CallAudit, isAudited } from "./audited.ts";
 export { maxBodyBytesOf } from "./body.ts";
 export { createClockCheck } from "./clock-check.ts";
+export { closeBehindBody } from "./close-behind-body.ts";
 export {
   type CommonConfig,
   ConfigError,

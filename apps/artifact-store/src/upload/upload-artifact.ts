@@ -28,7 +28,7 @@ export interface UploadOrder extends Uploading {
   readonly read: (store: (file: Readable) => Promise<BlobHashes>) => Promise<Multipart<BlobHashes>>;
 }
 
-/** What a form may have beside its file: 32 fields of 4 KiB each, other parts and all their headers are less. */
+/** What a form may have beside its file: 32 fields of 4 KiB each and the headers of 64 parts are less. Other files in it are nobody's. */
 const formBytes = 1024 * 1024;
 
 export interface UploadedArtifact extends Attached, UploadContent {}

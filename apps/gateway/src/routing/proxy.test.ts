@@ -1,5 +1,8 @@
+import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type RequestListener, request, type Server } from "node:http";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { discardRest } from "@harrier/service";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createForward, type Failure, type ForwardedRequest } from "./proxy.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
@@ -78,7 +81,7 @@ async function open(
 
 const ask = (port: number, method: string, body?: string, headers: Record<string, string> = {}) =>
   new Promise<IncomingMessage & { text: string }>((resolve, reject) => {
-    const length = body === undefined ? {} : { "content-length": String(body.length) };
+    const length = body === undefined || "transfer-encoding" in headers ? {} : { "content-length": String(body.length) };
     const req = request({ host: "127.0.0.1", port, method, path: "/x", headers: { ...headers, ...length }, agent: false }, (res) => {
       let text = "";
       res.on("data", (chunk) => {
@@ -172,6 +175,46 @@ const upload = (port: number, bytes: number) =>
     req.on("error", reject);
     req.write(Buffer.alloc(bytes));
   });
+
+/** Answers 403 to the first bytes of a body, and notes each connection. */
+const refusing = (sockets: Set<object>): RequestListener => {
+  return (req, res) => {
+    sockets.add(req.socket);
+    req.once("data", () => {
+      discardRest(Object.assign(req, { res }), { bytes: 1_000_000, ms: 1_000 });
+      res.writeHead(403, { "content-length": "3" }).end("why");
+    });
+  };
+};
+
+test("the connection to a service that refused an upload before its end is used no more", async () => {
+  const sockets = new Set<object>();
+  const port = await open([await replica(refusing(sockets))], { transfers: { stallMs: 3_000 } });
+  const chunked = { "transfer-encoding": "chunked" };
+  for (const [body, headers] of [["x"], ["x", chunked], ["x".repeat(20_000_000)], ["x".repeat(20_000_000), chunked]] as const) {
+    const { statusCode, text } = await ask(port, "POST", body, { connection: "keep-alive", ...headers });
+    expect([statusCode, text]).toEqual([403, "why"]);
+  }
+  expect([sockets.size, failures]).toEqual([4, []]);
+});
+
+test.each(["keep-alive", "close"])(
+  "a client that sends all of an upload before it reads learns why it was refused (%s)",
+  async (connection) => {
+    const port = await open([await replica(refusing(new Set()))], { transfers: { stallMs: 3_000 } });
+    const client = connect(port, "127.0.0.1").on("error", () => undefined);
+    client.pause();
+    const length = 20_000_000;
+    client.write(`POST /x HTTP/1.1\r\nHost: h\r\nConnection: ${connection}\r\nContent-Length: ${length}\r\n\r\n`);
+    for (let n = 0; n < 20; n += 1) {
+      await new Promise((resolve) => client.write(Buffer.alloc(length / 20), resolve));
+      await sleep(5);
+    }
+    const [answer] = await once(client.resume(), "data");
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 403 .*why$/s);
+    client.destroy();
+  },
+);
 
 test("an upload whose client stops sending is 408, and one whose service stops reading is 503", async () => {
   const reading = await open([await replica((req) => void req.resume())], { transfers: { stallMs: 300 } });

@@ -1,7 +1,7 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Surface } from "@harrier/contracts";
-import { bytesPassed } from "@harrier/service";
+import { bytesPassed, closeBehindBody } from "@harrier/service";
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-proxy-middleware";
 import { hasBody } from "./read-body.ts";
 import { passAnswer, wholeBody } from "./small-bodies.ts";
@@ -72,7 +72,12 @@ export function createForward(options: Options): Forward {
         // Reading begins in the next turn; in this one the proxy begins to pass the body on, so that it misses nothing.
         if (options.transfers !== undefined && hasBody(req) && req.readBody === undefined) countPassed(req);
       },
-      proxyRes: (answer, _req, res) => {
+      proxyRes: (answer, req, res) => {
+        if (options.transfers !== undefined && hasBody(req) && (answer.statusCode ?? 0) >= 400) {
+          closeBehindBody(req, res);
+          // The service closes its connection, too, behind what it has not read: the next request on it would fail.
+          if (req.outgoing !== undefined) req.outgoing.shouldKeepAlive = false;
+        }
         // The two ends of a connection decide whether it stays open.
         answer.headers.connection = res.shouldKeepAlive ? "keep-alive" : "close";
         passAnswer(answer, res);
