@@ -4,7 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Transfers are compared with this limit: one process that copies a body into a new file with `pipeline()`, and the file into an answer. */
+/**
+ * Transfers are compared with this limit: one process that copies a body into a new file with `pipeline()`, and the file into an answer; and that adds
+ * parts to a file and saves their hashes.
+ */
 export interface BareCopy {
   readonly url: string;
   stop(): void;
