@@ -65,7 +65,8 @@ export async function benchTransfer(bench: Bench): Promise<void> {
       const plainUp = await rateOf(size, () => copyIn(plain, one));
       const [module, second] = [await client.createModule(), await client.createModule()];
       const up = await costs.of("upload in one request", size, () => client.upload(module, one));
-      const plainParts = await rateOf(size, () => copyInParts(plain, other, round));
+      const plainParts = await rateOf(size, () => copyInParts(plain, other));
+      await (await plain.request({ method: "DELETE", path: "/" })).body.dump();
       const parts = await costs.of("upload in parts", size, () => client.uploadInParts(second, other));
       const plainDown = await rateOf(size, () => copyOut(plain, "/", {}));
       const artifact = await client.firstArtifact(module);
@@ -188,10 +189,10 @@ async function copyIn(pool: Pool, file: File): Promise<void> {
 }
 
 /** Sends the file in parts as long as those of an upload. */
-async function copyInParts(pool: Pool, file: File, round: number): Promise<void> {
+async function copyInParts(pool: Pool, file: File): Promise<void> {
   for (let offset = 0; offset < file.size; offset += plainPart) {
     const end = Math.min(offset + plainPart, file.size);
-    const { statusCode, body } = await pool.request({ method: "PUT", path: `/${round}`, body: Readable.from(file.blocks(offset, end)) });
+    const { statusCode, body } = await pool.request({ method: "PUT", path: "/", body: Readable.from(file.blocks(offset, end)) });
     await body.dump();
     if (statusCode !== 200) throw new Error(`plain copy in parts: ${statusCode}`);
   }
