@@ -91,7 +91,14 @@ export async function benchTransfer(bench: Bench): Promise<void> {
     add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
     add("upload in parts", rates.parts, rates.plainParts, "plain copy in parts, its hashes saved");
     const ofWhole = median(rates.parts) / median(rates.plainUp);
-    report.add({ scenario, figure: "  as a share of a plain copy in one request, without hashes", value: ofWhole, unit: "" });
+    report.add({
+      scenario,
+      figure: "  as a share of a plain copy in one request, without hashes",
+      value: ofWhole,
+      unit: "",
+      limit: `budget ${share}`,
+      ok: ofWhole >= share,
+    });
     add("download", rates.down, rates.plainDown);
     await addSmallFiles(bench, bare.url);
     for (const { name, pids } of bench.groups().filter((group) => isOnTheWay(group.name))) {
