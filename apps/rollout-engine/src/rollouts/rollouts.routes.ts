@@ -35,13 +35,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   });
 
   /** Creates a rollout (spec 001 §4.6, create). */
-  mount(rollouts.create, async (ctx) => {
-    const id = await createRollout(deps, ctx.body, ctx.out());
-    // It is read before the engine begins with it, so that the answer shows what was created.
-    const row = await getRollout(deps, ctx.tenantId, id);
-    deps.wake();
-    return { body: rolloutJson(ctx.base, row, true) };
-  });
+  mount(rollouts.create, async (ctx) => created(deps, ctx, await createRollout(deps, ctx.body, ctx.out())));
 
   /** Previews a rollout (extensions.md, rollout preview). */
   mount(rollouts.preview, async (ctx) => ({ body: await previewRollout(deps, ctx.body, ctx.out()) }));
@@ -105,9 +99,7 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
   /** Retries a rollout (spec 001 §4.6, retry). */
   mount(rollouts.retry, async (ctx) => {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, ["CREATE_ROLLOUT"]);
-    const id = await retryRollout(deps, ctx.params.rolloutId, ctx.out());
-    deps.wake();
-    return { body: rolloutJson(ctx.base, await getRollout(deps, ctx.tenantId, id), true) };
+    return created(deps, ctx, await retryRollout(deps, ctx.params.rolloutId, ctx.out()));
   });
 
   /** Triggers the next group (spec 001 §4.6, trigger next group). */
@@ -115,4 +107,11 @@ export function mountRollouts(mount: Mount, deps: RolloutDeps): void {
     await checkReach(deps, ctx.identity, ctx.params.rolloutId, toTrigger);
     await triggerNextGroup(deps, ctx.out(), ctx.params.rolloutId);
   });
+}
+
+/** Answers a new rollout. It is read before the engine begins with it, so that the answer shows what was created. */
+async function created(deps: ReadDeps & Pick<RolloutDeps, "wake">, { tenantId, base }: { tenantId: number; base: string }, id: number) {
+  const row = await getRollout(deps, tenantId, id);
+  deps.wake();
+  return { body: rolloutJson(base, row, true) };
 }
