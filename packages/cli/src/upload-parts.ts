@@ -15,6 +15,9 @@ const maxBreaks = 5;
 /** Behind each break it waits longer by this. */
 const restMs = 1_000;
 
+/** A server that received the parts in several goes reads the file once more when it is complete; it is asked again for so long. */
+const completeMs = 600_000;
+
 /** Reads a file in order, hashing every byte once, whatever parts are sent again. */
 class HashedFile {
   readonly #file: FileHandle;
@@ -144,13 +147,19 @@ async function sendPart(session: Session, params: Params, offset: number, part: 
   });
 }
 
-/** Completing may be repeated, so a connection that breaks meanwhile loses nothing. The server makes no artifact of another file than was read here. */
+/**
+ * Completing may be repeated, so a connection that breaks meanwhile loses nothing, and a server that still reads the file is asked again. The server
+ * makes no artifact of another file than was read here.
+ */
 async function complete(session: Session, params: Params, sha256sum: string): Promise<ArtifactView> {
-  for (let breaks = 0; ; breaks++) {
+  const until = Date.now() + completeMs;
+  for (let breaks = 0; ; ) {
     try {
       return await session.read(r.artifactUploads.complete, { params, query: { sha256sum } });
     } catch (error) {
-      if (!(error instanceof NetworkError) || breaks >= maxBreaks) throw error;
+      const rest = error instanceof ApiError && Date.now() < until ? error.retryAfter : undefined;
+      if (rest !== undefined) await sleep(rest * 1_000, undefined, { signal: session.signal });
+      else if (!(error instanceof NetworkError) || ++breaks > maxBreaks) throw error;
     }
   }
 }

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { form, type RunningService, startService } from "../service.suite.ts";
 import { contentKey, partSize } from "../storage/storage.ts";
 import { randomContent, tenantId } from "../testing.suite.ts";
-import { blockBytes, hashThreads } from "./file-hashes.ts";
+import { blockBytes } from "./blocks-in-threads.ts";
+import { hashThreads } from "./file-hashes.ts";
 
 const path = "/api/mgmt/v1/softwaremodules/11/artifacts";
 const mebi = 1024 * 1024;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { blockBytes, blocksOfFile, FileHashes } from "./file-hashes.ts";
+import { blockBytes, blocksOfFile } from "./blocks-in-threads.ts";
+import { FileHashes } from "./file-hashes.ts";
 import { HashThreads } from "./hash-threads.ts";
 
 const threads = new HashThreads();
@@ -8,20 +9,19 @@ afterAll(() => threads.end());
 
 const hash = (name: string, bytes: Uint8Array): string => createHash(name).update(bytes).digest("hex");
 const hashesOf = (bytes: Uint8Array) => ({ sha256: hash("sha256", bytes), sha1: hash("sha1", bytes), md5: hash("md5", bytes) });
-const starts = { unsaved: "unsaved", saved: [null, null, null] } as const;
 
 async function feed(hashes: FileHashes, bytes: Uint8Array, piece: number): Promise<void> {
   for (let at = 0; at < bytes.length; at += piece) await hashes.update(bytes.subarray(at, at + piece));
 }
 
-describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
+describe("the hashes", () => {
   it.each([0, 1, blockBytes - 1, blockBytes, blockBytes + 1, blocksOfFile * blockBytes, (blocksOfFile + 3) * blockBytes + 7])(
     "of %i bytes are those of Node",
     async (size) => {
       const bytes = randomBytes(size);
       for (const piece of [1_000, 65_536, blockBytes, 3 * blockBytes]) {
-        for (const blocks of [2, blocksOfFile] as const) {
-          using hashes = new FileHashes(start, { threads, blocks });
+        for (const sparing of [true, false]) {
+          using hashes = new FileHashes({ threads, sparing });
           await feed(hashes, bytes, piece);
           expect(await hashes.digest()).toEqual(hashesOf(bytes));
         }
@@ -32,7 +32,7 @@ describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
   it("of many files at the same time are each its own, also beside files that are given up in the middle", async () => {
     const one = async (n: number): Promise<void> => {
       const bytes = randomBytes(300_000 + n * 60_000);
-      using hashes = new FileHashes(start, { threads });
+      using hashes = new FileHashes({ threads });
       if (n % 3 === 0) {
         void hashes.update(bytes)?.catch(() => undefined);
         return;
@@ -44,55 +44,49 @@ describe.each(Object.entries(starts))("%s hashes", (_kind, start) => {
   });
 });
 
-it("states that are saved behind any number of bytes are gone on with", async () => {
-  const bytes = randomBytes(6 * blockBytes);
-  let states: readonly (Uint8Array | null)[] = starts.saved;
-  for (const [from, to] of [
-    [0, 10],
-    [10, 3 * blockBytes],
-    [3 * blockBytes, bytes.length],
-  ] as const) {
-    using hashes = new FileHashes(states, { threads });
-    await feed(hashes, bytes.subarray(from, to), 60_000);
-    states = await hashes.save();
-  }
-  using hashes = new FileHashes(states, { threads });
-  expect(await hashes.digest()).toEqual(hashesOf(bytes));
-});
-
-it.each([2, blocksOfFile] as const)(
+it.each([[2, true] as const, [blocksOfFile, false] as const])(
   "a sender that is faster than the hashes waits: no more than its %i blocks are held",
-  async (blocks) => {
-    using hashes = new FileHashes("unsaved", { threads, blocks });
+  async (blocks, sparing) => {
+    using hashes = new FileHashes({ threads, sparing });
     const bytes = randomBytes(blockBytes);
-    expect(hashes.update(bytes)).toBeUndefined();
-    const taken = Array.from({ length: 2 * blocksOfFile }, () => hashes.update(bytes));
-    let free = 0;
-    for (const one of taken) void one?.then(() => free++);
-    // the threads have had no turn yet, so that only the blocks that are there could be filled
-    await Promise.resolve();
-    expect(free).toBeLessThan(blocks);
+    // the threads have no turn meanwhile, so that only the blocks that are there can be filled
+    let taken = 0;
+    while (hashes.update(bytes) === undefined) taken += 1;
+    expect(taken).toBe(blocks);
   },
 );
+
+it("where the blocks of all files are taken, one more file has two", async () => {
+  // behind this the threads have no blocks of other tests
+  using last = new FileHashes({ threads });
+  await feed(last, randomBytes(2 * blockBytes), blockBytes);
+  await last.digest();
+  const files = Array.from({ length: 15 }, () => new FileHashes({ threads }));
+  try {
+    const bytes = randomBytes(blockBytes);
+    const taken = files.map((hashes) => {
+      let count = 0;
+      while (hashes.update(bytes) === undefined) count += 1;
+      return count;
+    });
+    // 96 blocks are in the threads, seven of each of the first thirteen files and five of the next; each file fills one more
+    expect(taken).toEqual([...Array.from({ length: 13 }, () => blocksOfFile), 6, 2]);
+  } finally {
+    for (const hashes of files) hashes[Symbol.dispose]();
+  }
+});
 
 it("a file fails when a thread ends in its middle, and the next one has a new thread", async () => {
   const own = new HashThreads();
   const bytes = randomBytes((blocksOfFile + 2) * blockBytes);
-  using hashes = new FileHashes("unsaved", { threads: own });
+  using hashes = new FileHashes({ threads: own });
   await feed(hashes, bytes, blockBytes);
   await own.end();
   const error = expect.objectContaining({ code: "artifactUploadFailed" });
   await expect(feed(hashes, bytes, blockBytes).then(() => hashes.digest())).rejects.toEqual(error);
   await expect(hashes.digest()).rejects.toEqual(error);
-  using next = new FileHashes("unsaved", { threads: own });
+  using next = new FileHashes({ threads: own });
   await feed(next, bytes, blockBytes);
   expect(await next.digest()).toEqual(hashesOf(bytes));
   await own.end();
-});
-
-it("states that other code wrote fail the file", async () => {
-  using hashes = new FileHashes([new Uint8Array(116), null, null], { threads });
-  await expect(feed(hashes, randomBytes(2 * blockBytes), blockBytes).then(() => hashes.save())).rejects.toMatchObject({
-    code: "artifactUploadFailed",
-  });
 });

@@ -1,47 +1,32 @@
+import { hash } from "node:crypto";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
+import { type Block, blockBytes, countWaiting, giveBlock, hasRoom, takeBlock } from "./blocks-in-threads.ts";
 import { HashThreads, type ThreadFile } from "./hash-threads.ts";
-import { algorithms, type Hasher, openHasher } from "./hashers.ts";
-
-/** Bytes go to the threads in blocks of so many: one is filled while the others are hashed. A file that is smaller than one is hashed at once. */
-export const blockBytes = 256 * 1_024;
-/** A file has so many blocks. Two would do, but then whoever fills and the two threads wait for each other at each block. */
-export const blocksOfFile = 4 as const;
-/** The memory of blocks is used again; that of only so many files is kept. */
-const keptBlocks = 8;
+import { type Algorithm, algorithms } from "./thread-messages.ts";
 
 /** The threads of this process, which begin with its first file. */
 export const hashThreads = new HashThreads();
-const unusedBlocks: SharedArrayBuffer[] = [];
 
-/** What each hash begins with: "unsaved" for a file that comes in one request, which is faster, else saved states, or null for an empty file. */
-export type Starts = "unsaved" | readonly (Uint8Array | null)[];
-
-/** The three hashes of a file that grows. */
+/** The three hashes of a file that grows. A file of no more than a block is hashed at once, others in the threads. */
 export class FileHashes implements Disposable {
-  readonly #starts: Starts;
   readonly #threads: HashThreads;
-  readonly #blocks: SharedArrayBuffer;
-  readonly #memory: Uint8Array;
-  readonly #count: number;
+  readonly #sparing: boolean;
   #file: ThreadFile | undefined;
-  /** Which block is being filled, and how many bytes it has. */
-  #block = 0;
+  /** The block that is being filled, and how many bytes it has. */
+  #block: Block | undefined;
   #filled = 0;
-  /** The last hashing of each block. */
-  readonly #hashed: Promise<void>[];
+  /** The blocks that wait for the threads. */
+  #waiting = 0;
+  #hashed: () => void = () => undefined;
+  #error: unknown;
   #disposed = false;
+  /** The bytes that it has taken. */
+  size = 0;
 
-  /** `blocks`: a file that waits for other things than its hashes needs but two. */
-  constructor(
-    starts: Starts,
-    { threads = hashThreads, blocks = blocksOfFile }: { threads?: HashThreads; blocks?: 2 | typeof blocksOfFile } = {},
-  ) {
-    this.#starts = starts;
+  /** `sparing`: a file that waits for other things than its hashes needs but two blocks. */
+  constructor({ threads = hashThreads, sparing = false }: { threads?: HashThreads; sparing?: boolean } = {}) {
     this.#threads = threads;
-    this.#count = blocks;
-    this.#blocks = (blocks === blocksOfFile ? unusedBlocks.pop() : undefined) ?? new SharedArrayBuffer(blocks * blockBytes);
-    this.#memory = new Uint8Array(this.#blocks);
-    this.#hashed = Array.from({ length: blocks }, () => Promise.resolve());
+    this.#sparing = sparing;
   }
 
   /**
@@ -50,87 +35,85 @@ export class FileHashes implements Disposable {
    */
   update(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#disposed) return undefined;
-    if (this.#filled + bytes.length > blockBytes) return this.#take(bytes);
-    this.#fill(bytes);
-    return undefined;
-  }
-
-  /** Returns the states behind the bytes so far, of sha256, sha1 and md5. */
-  async save(): Promise<readonly Uint8Array[]> {
-    if (this.#file === undefined) return await this.#atOnce((hasher) => hasher.save());
-    await this.#flush();
-    const states = await this.#file.save();
-    return algorithms.map((algorithm) => states[algorithm]);
+    this.size += bytes.length;
+    const at = this.#fill(bytes, 0);
+    return at === bytes.length && this.#error === undefined ? undefined : this.#takeRest(bytes, at);
   }
 
   /** Ends the hashes; afterwards only disposing is allowed. */
   async digest(): Promise<Omit<BlobHashes, "size">> {
-    if (this.#file !== undefined) {
-      await this.#flush();
-      return await this.#file.digest();
-    }
-    const [sha256 = "", sha1 = "", md5 = ""] = await this.#atOnce((hasher) => hasher.digest());
-    return { sha256, sha1, md5 };
+    if (this.#disposed) throw new Error("these hashes were given up");
+    if (this.#file === undefined) return this.#atOnce();
+    if (this.#filled > 0) this.#handOver();
+    while (this.#waiting > 0) await this.#oneHashed();
+    if (this.#error !== undefined) throw this.#error;
+    return await this.#file.digest();
   }
 
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#file?.release();
-    // a thread that still reads the memory must not see that of another file
-    const reuse = () => {
-      if (this.#count === blocksOfFile && unusedBlocks.length < keptBlocks) unusedBlocks.push(this.#blocks);
-    };
-    Promise.all(this.#hashed).then(reuse, () => undefined);
+    if (this.#block !== undefined) giveBlock(this.#block);
+    this.#block = undefined;
   }
 
-  async #take(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
-      if (this.#filled === blockBytes) await this.#handOver();
-      if (this.#disposed) return; // the memory may be that of another file by now
-      at += this.#fill(bytes.subarray(at));
+  async #takeRest(bytes: Uint8Array, from: number): Promise<void> {
+    for (let at = from; ; at = this.#fill(bytes, at)) {
+      if (this.#error !== undefined) throw this.#error;
+      if (this.#disposed || at === bytes.length) return;
+      await this.#oneHashed();
     }
   }
 
-  #fill(bytes: Uint8Array): number {
-    const piece = bytes.subarray(0, blockBytes - this.#filled);
-    this.#memory.set(piece, this.#begin + this.#filled);
-    this.#filled += piece.length;
-    return piece.length;
-  }
-
-  get #begin(): number {
-    return this.#block * blockBytes;
-  }
-
-  /** Gives the block to the threads, and resolves when the next one is free. */
-  #handOver(): Promise<void> {
-    this.#file ??= this.#threads.open(this.#starts, this.#blocks);
-    const hashed = this.#file.update(this.#begin, this.#begin + this.#filled);
-    hashed.catch(() => undefined); // whoever waits for the block hears of it
-    this.#hashed[this.#block] = hashed;
-    this.#block = (this.#block + 1) % this.#count;
-    this.#filled = 0;
-    return this.#hashed[this.#block] as Promise<void>;
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#filled > 0) await this.#handOver();
-    await Promise.all(this.#hashed);
-  }
-
-  /** What is less than a block is hashed here: threads would cost more. */
-  async #atOnce<T>(end: (hasher: Hasher) => T): Promise<T[]> {
-    const found: T[] = [];
-    for (const [n, algorithm] of algorithms.entries()) {
-      const hasher = await openHasher(algorithm, this.#starts === "unsaved" ? "unsaved" : (this.#starts[n] ?? null));
-      try {
-        hasher.update(this.#memory.subarray(this.#begin, this.#begin + this.#filled));
-        found.push(end(hasher));
-      } finally {
-        hasher.release();
+  /** Copies as many bytes as the blocks take without a wait; returns how many of all are taken. */
+  #fill(bytes: Uint8Array, from: number): number {
+    let at = from;
+    // whoever waited for a block may find that the file was given up meanwhile
+    while (at < bytes.length && !this.#disposed) {
+      if (this.#filled === blockBytes) {
+        if (!hasRoom(this.#waiting, this.#sparing)) return at;
+        this.#handOver();
       }
+      this.#block ??= takeBlock();
+      const piece = bytes.subarray(at, at + blockBytes - this.#filled);
+      this.#block.bytes.set(piece, this.#filled);
+      this.#filled += piece.length;
+      at += piece.length;
     }
-    return found;
+    return at;
+  }
+
+  /** Gives the block to the threads. */
+  #handOver(): void {
+    const block = this.#block as Block;
+    this.#file ??= this.#threads.open();
+    const hashed = this.#file.update(block.memory, this.#filled);
+    [this.#block, this.#filled] = [undefined, 0];
+    this.#waiting += 1;
+    countWaiting(1);
+    const end = (): void => {
+      this.#waiting -= 1;
+      countWaiting(-1);
+      this.#hashed();
+    };
+    // After a failure one of the threads may still read the block.
+    hashed
+      .then(
+        () => giveBlock(block),
+        (error: unknown) => (this.#error ??= error),
+      )
+      .finally(end);
+  }
+
+  #oneHashed(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#hashed = resolve;
+    });
+  }
+
+  #atOnce(): Record<Algorithm, string> {
+    const bytes = this.#block?.bytes.subarray(0, this.#filled) ?? new Uint8Array();
+    return Object.fromEntries(algorithms.map((algorithm) => [algorithm, hash(algorithm, bytes)])) as Record<Algorithm, string>;
   }
 }

@@ -1,47 +1,43 @@
+import { createHash, type Hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
-import { type Hasher, openHasher } from "./hashers.ts";
 import type { ThreadAnswer, ThreadRequest } from "./thread-messages.ts";
 
-/** The files that are being hashed. What is asked of a file is done in the order in which it comes. */
-const files = new Map<number, Promise<{ readonly hashers: readonly Hasher[]; readonly bytes: Uint8Array }>>();
+/** The files that are being hashed. */
+const files = new Map<number, readonly Hash[]>();
 
-async function open({ file, opens }: Extract<ThreadRequest, { what: "open" }>): Promise<void> {
-  const opening = Promise.all(opens.hashes.map(({ algorithm, start }) => openHasher(algorithm, start)));
-  const opened = opening.then((hashers) => ({ hashers, bytes: new Uint8Array(opens.blocks) }));
-  opened.catch(() => undefined); // the answer to this request says so, and every later one of the file does
-  files.set(file, opened);
-  await opened;
+function hashesOf(file: number): readonly Hash[] {
+  const hashes = files.get(file);
+  if (hashes === undefined) throw new Error(`file ${file} is not open`);
+  return hashes;
 }
 
-async function answerOf(request: ThreadRequest): Promise<ThreadAnswer["answer"]> {
-  if (request.what === "open") {
-    await open(request);
-    return undefined;
-  }
-  const opened = await files.get(request.file);
-  if (opened === undefined) return undefined;
-  const { hashers, bytes } = opened;
+function answerOf(request: ThreadRequest): ThreadAnswer["answer"] {
   switch (request.what) {
-    case "update":
-      for (const hasher of hashers) hasher.update(bytes.subarray(request.from, request.to));
+    case "open":
+      files.set(
+        request.file,
+        request.hashes.map((algorithm) => createHash(algorithm)),
+      );
       return undefined;
-    case "save":
-      return hashers.map((hasher) => hasher.save());
+    case "update": {
+      const bytes = new Uint8Array(request.block, 0, request.length);
+      for (const hash of hashesOf(request.file)) hash.update(bytes);
+      return undefined;
+    }
     case "digest":
-      return hashers.map((hasher) => hasher.digest());
+      return hashesOf(request.file).map((hash) => hash.digest("hex"));
     case "release":
       files.delete(request.file);
-      for (const hasher of hashers) hasher.release();
       return undefined;
   }
 }
 
 parentPort?.on("message", (request: ThreadRequest) => {
-  answerOf(request).then(
-    (answer) => parentPort?.postMessage({ call: request.call, answer } satisfies ThreadAnswer),
-    (error: Error) => {
-      if (request.what === "release") files.delete(request.file);
-      parentPort?.postMessage({ call: request.call, error: error.message } satisfies ThreadAnswer);
-    },
-  );
+  let answer: ThreadAnswer;
+  try {
+    answer = { call: request.call, answer: answerOf(request) };
+  } catch (error) {
+    answer = { call: request.call, error: (error as Error).message };
+  }
+  parentPort?.postMessage(answer);
 });

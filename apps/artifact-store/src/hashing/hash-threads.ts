@@ -1,18 +1,14 @@
 import { Worker } from "node:worker_threads";
 import { HarrierError } from "@harrier/errors";
-import { type Algorithm, algorithms, type Start } from "./hashers.ts";
-import type { ThreadAnswer, ThreadRequest } from "./thread-messages.ts";
+import type { Algorithm, ThreadAnswer, ThreadRequest } from "./thread-messages.ts";
 
 /** A thread that has had nothing to do for so long ends: its memory is needed seldom. */
 const restMs = 30_000;
 /** A thread that needs more is broken: bytes are in shared memory, and hashers in memory of their own. */
 const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 
-/** Which hashes a thread computes: each of the two has about half of the work, and MD5 alone is half of it with Node's own. */
-const divided: Readonly<Record<"unsaved" | "saved", readonly (readonly Algorithm[])[]>> = {
-  unsaved: [["sha256", "sha1"], ["md5"]],
-  saved: [["sha256"], ["sha1", "md5"]],
-};
+/** Which hashes a thread computes: each of the two has about half of the work. */
+const divided: readonly (readonly Algorithm[])[] = [["sha256", "sha1"], ["md5"]];
 
 type Asked<T = ThreadRequest> = T extends ThreadRequest ? Omit<T, "call" | "file"> : never;
 
@@ -21,28 +17,24 @@ export class HashThreads {
   readonly #threads: (Thread | undefined)[] = [undefined, undefined];
   #files = 0;
 
-  /** Opens a file in both threads; its bytes come in blocks of `blocks`. */
-  open(starts: "unsaved" | readonly (Uint8Array | null)[], blocks: SharedArrayBuffer): ThreadFile {
+  /** Opens a file in both threads. */
+  open(): ThreadFile {
     const file = this.#files++;
-    const startOf = (algorithm: Algorithm): Start => (starts === "unsaved" ? starts : (starts[algorithms.indexOf(algorithm)] ?? null));
-    const parts = divided[starts === "unsaved" ? "unsaved" : "saved"].map((own, n) => {
+    const parts = divided.map((hashes, n) => {
       const thread = this.#thread(n);
       thread.files += 1;
-      const opens = { hashes: own.map((algorithm) => ({ algorithm, start: startOf(algorithm) })), blocks };
       // a failure is that of the next request, too
-      thread.ask(file, { what: "open", opens }).catch(() => undefined);
-      return { own, thread };
+      thread.ask(file, { what: "open", hashes }).catch(() => undefined);
+      return { hashes, thread };
     });
     const ask = (request: Asked) => Promise.all(parts.map(({ thread }) => thread.ask(file, request)));
-    const collect = async <T>(what: "save" | "digest"): Promise<Record<Algorithm, T>> => {
-      const answers = await ask({ what });
-      const found = parts.flatMap(({ own }, n) => own.map((algorithm, i) => [algorithm, answers[n]?.[i]] as const));
-      return Object.fromEntries(found) as Record<Algorithm, T>;
-    };
     return {
-      update: async (from, to) => void (await ask({ what: "update", from, to })),
-      save: () => collect<Uint8Array>("save"),
-      digest: () => collect<string>("digest"),
+      update: async (block, length) => void (await ask({ what: "update", block, length })),
+      digest: async () => {
+        const answers = await ask({ what: "digest" });
+        const found = parts.flatMap(({ hashes }, n) => hashes.map((algorithm, i) => [algorithm, answers[n]?.[i]] as const));
+        return Object.fromEntries(found) as Record<Algorithm, string>;
+      },
       release: () => {
         for (const { thread } of parts) {
           thread.files -= 1;
@@ -66,11 +58,10 @@ export class HashThreads {
   }
 }
 
-/** A file in the threads. Each of these rejects with artifactUploadFailed if a thread has ended, or does not know the saved states. */
+/** A file in the threads. Each of these rejects with artifactUploadFailed if a thread has ended. */
 export interface ThreadFile {
-  /** Hashes a piece of the file's blocks, from and to in bytes. */
-  update(from: number, to: number): Promise<void>;
-  save(): Promise<Record<Algorithm, Uint8Array>>;
+  /** Hashes the first `length` bytes of a block. */
+  update(block: SharedArrayBuffer, length: number): Promise<void>;
   digest(): Promise<Record<Algorithm, string>>;
   release(): void;
 }

@@ -6,15 +6,17 @@ import { runOne } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobDeps } from "../blobs/blobs.ts";
-import { blockBytes, type FileHashes } from "../hashing/file-hashes.ts";
+import { FileHashes } from "../hashing/file-hashes.ts";
 import { type StoredPart, stagingKey } from "../storage/storage.ts";
 import { keepLease, leaseLost } from "../upload/lease.ts";
+import { passing } from "../upload/measure.ts";
 import type { GivenDigest } from "./content-digest.ts";
-import { resumeHashes, saveHashes } from "./hash-states.ts";
+import type { KeptHashes } from "./kept-hashes.ts";
 import { commitPart, type ResumableRow, renewResumable } from "./resumable.sql.ts";
 import { type Claimed, claimAt, keepMs, type Named, partAt, release, wrongOffset } from "./resumable.ts";
 
 export interface PartDeps extends BlobDeps {
+  readonly kept: KeptHashes;
   readonly fault: (name: "artifact-store.part.after-store" | "artifact-store.part.after-commit") => void | Promise<void>;
 }
 
@@ -28,25 +30,29 @@ export interface PartOrder extends Named {
 }
 
 /**
- * Takes the next part of an upload. When it returns, the bytes are durable and their hashes are saved, so whatever process goes on continues behind
- * them. After a failure the upload is as it was before, and the part may be sent again.
+ * Takes the next part of an upload. When it returns, the bytes are durable, so whatever process goes on continues behind them. After a failure the
+ * upload is as it was before, and the part may be sent again.
  * @throws HarrierError entityNotFound, uploadOffset, tooManyRequests (`claimAt`); constraintViolation for another length or digest; multipartInvalid
  * when the client is gone; storageFull, unavailable, artifactUploadFailed.
  */
 export async function receivePart(deps: PartDeps, order: PartOrder): Promise<ResumableRow> {
   const upload = await claimAt(deps, order, order.offset);
   using _lease = keepLease(deps.db, upload, renewResumable);
+  let hashes: FileHashes | undefined;
   try {
     const part = partAt(upload);
     if (part.size === 0) throw wrongOffset(upload);
     if (order.length !== undefined && order.length !== part.size) throw wrongLength(part.size);
-    using hashes = await resumeHashes(upload.hashStates);
+    hashes = upload.received === 0 ? new FileHashes() : deps.kept.take(upload);
     const stored = await store(deps, { upload, part, hashes, order });
     await deps.fault("artifact-store.part.after-store");
-    const row = await commit(deps, { upload, part, hashes, stored });
+    const row = await commit(deps, { upload, part, stored });
     await deps.fault("artifact-store.part.after-commit");
+    if (hashes !== undefined) deps.kept.keep({ ...upload, received: row.received }, hashes);
     return row;
   } catch (error) {
+    // they may have bytes of this part, which does not count
+    hashes?.[Symbol.dispose]();
     await release(deps, upload);
     throw error;
   }
@@ -57,7 +63,10 @@ interface Part {
   readonly size: number;
 }
 
-async function store(deps: PartDeps, from: { upload: Claimed; part: Part; hashes: FileHashes; order: PartOrder }): Promise<StoredPart> {
+async function store(
+  deps: PartDeps,
+  from: { upload: Claimed; part: Part; hashes: FileHashes | undefined; order: PartOrder },
+): Promise<StoredPart> {
   const { upload, part, order } = from;
   const key = stagingKey(upload.tenantId, upload.id);
   const incoming = { key, place: upload.place, ...part, offset: upload.received, interruptions: upload.interruptions };
@@ -90,15 +99,15 @@ async function passOn(body: Readable, checked: Transform): Promise<void> {
 }
 
 /** Passes the bytes of a part on and hashes them. It fails before the end of a part of another length or digest, so that nothing of it counts. */
-function checkingStream(size: number, hashes: FileHashes, digest: GivenDigest | undefined): Transform {
+function checkingStream(size: number, hashes: FileHashes | undefined, digest: GivenDigest | undefined): Transform {
   const own: Hash | undefined = digest && createHash(digest.algorithm);
   let left = size;
   return new Transform({
-    highWaterMark: blockBytes,
+    ...passing,
     transform(chunk: Buffer, _encoding, done) {
       left -= chunk.length;
       if (left < 0) return done(wrongLength(size));
-      const full = hashes.update(chunk);
+      const full = hashes?.update(chunk);
       own?.update(chunk);
       bytesPassed(chunk.length);
       if (full === undefined) done(null, chunk);
@@ -114,21 +123,12 @@ function checkingStream(size: number, hashes: FileHashes, digest: GivenDigest | 
 
 async function commit(
   deps: PartDeps,
-  { upload, part, hashes, stored }: { upload: Claimed; part: Part; hashes: FileHashes; stored: StoredPart },
+  { upload, part, stored }: { upload: Claimed; part: Part; stored: StoredPart },
 ): Promise<ResumableRow> {
   const { tenantId, id, leaseId } = upload;
   const received = upload.received + part.size;
-  const row = await runOne(deps.db.pool, commitPart, [
-    tenantId,
-    id,
-    leaseId,
-    received,
-    await saveHashes(hashes),
-    stored.place,
-    part.number,
-    stored.receipt,
-    keepMs,
-  ]);
+  const { place, receipt } = stored;
+  const row = await runOne(deps.db.pool, commitPart, [tenantId, id, leaseId, received, place, part.number, receipt, keepMs]);
   if (row === undefined) throw leaseLost();
   return { ...upload, received, expiresAt: row.expiresAt };
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Answer, type Call, type RunningService, startService } from "../service.suite.ts";
@@ -263,19 +264,41 @@ describe("an upload in parts (contract console.md M15)", () => {
     await expectNothingLeft();
   });
 
-  it("is removed too where another release wrote the state of its hashes, and keeps no other from being removed", async () => {
-    const { bytes } = content(partSize + 10);
-    const deps = { db: service.bench.db, storage: service.bench.storage, log: silentLog };
-    const [unreadable, cancelled, halfway] = [await open(bytes.length), await open(bytes.length), await open(bytes.length)];
-    for (const whole of [unreadable, cancelled]) await sendFrom(whole, bytes);
-    await service.bench.sql("update artifact_store.resumable_uploads set hash_states = decode(repeat('00', 368), 'hex') where id <> $1", [
-      halfway,
-    ]);
-    await sendFrom(halfway, bytes.subarray(0, partSize));
-    expect((await cancel(cancelled)).status).toBe(200);
-    await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() - interval '1 second'");
-    expect(await expireUploads(deps)).toBe(2);
-    await expectNothingLeft();
+  it("is removed with the bytes that an interrupted completion has stored under their hash", async () => {
+    const { bytes, sha256, sha1, md5 } = content(1_000);
+    const deps = { db: service.bench.db, storage: service.bench.storage, keepMs: 0, log: silentLog };
+    const [expired, cancelled] = [await open(bytes.length), await open(bytes.length)];
+    for (const id of [expired, cancelled]) {
+      await sendFrom(id, bytes);
+      await service.bench.storage.put(contentKey(tenantId, sha256), Readable.from([bytes]));
+      await service.bench.sql(
+        "update artifact_store.resumable_uploads set hashes = $2, expires_at = now() - interval '1 second' where id = $1",
+        [id, JSON.stringify({ sha256, sha1, md5 })],
+      );
+      if (id === expired) expect(await expireUploads(deps)).toBe(1);
+      else {
+        await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() + interval '1 hour' where id = $1", [id]);
+        expect((await cancel(id)).status).toBe(200);
+      }
+      await expectNothingLeft();
+    }
+  });
+
+  it("is whole however many others of the tenant are sent beside it", async () => {
+    service.neighbours.maxBytes = 200_000_000;
+    const uploads = await Promise.all(
+      Array.from({ length: 6 }, async (_, n) => ({
+        id: await open(2 * partSize + n, { filename: `fw-${n}` }),
+        ...content(2 * partSize + n),
+      })),
+    );
+    for (const offset of [0, partSize, 2 * partSize]) {
+      for (const { id, bytes } of uploads) {
+        const part = bytes.subarray(offset, offset + partSize);
+        if (part.length > 0) expect((await put(id, offset, part)).status).toBe(200);
+      }
+    }
+    for (const { id, sha256, sha1, md5 } of uploads) expect((await complete(id)).json()).toMatchObject({ hashes: { sha256, sha1, md5 } });
   });
 
   it("costs four round trips for every part, two of them for the audit entry", async () => {

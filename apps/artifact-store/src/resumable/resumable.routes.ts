@@ -5,19 +5,27 @@ import { partSize } from "../storage/storage.ts";
 import { toView as artifactView, lengthOf, uploadingOf } from "../upload/upload.routes.ts";
 import { type CompleteDeps, completeUpload } from "./complete-upload.ts";
 import { readContentDigest } from "./content-digest.ts";
+import { KeptHashes } from "./kept-hashes.ts";
 import { maxOpen, openUploadInParts } from "./open-upload.ts";
 import { type PartDeps, receivePart } from "./receive-part.ts";
 import { listUnfinished, type ResumableRow } from "./resumable.sql.ts";
 import { cancelUpload, getUpload } from "./resumable.ts";
 
-export interface ResumableRouteDeps extends Omit<CompleteDeps, "fault" | "log"> {
+export interface ResumableRouteDeps extends Omit<CompleteDeps, "fault" | "log" | "kept" | "readers" | "joinMs"> {
   readonly fault: (name: Parameters<CompleteDeps["fault"]>[0] | Parameters<PartDeps["fault"]>[0]) => void | Promise<void>;
   /** A part of which no byte comes for this long is cut off. */
   readonly idleMs: number;
+  /** A completion that waits longer for its file is told to come again; 20 s, tests set less. */
+  readonly joinMs?: number;
 }
 
 /** A part of a bucket is in memory as a whole: so many parts are received at a time, and the others wait in their connections. */
 const partLimits = { perTenant: 4, total: 8, waiting: 50 };
+
+/** So many completions read their files at a time, and the others wait: most of them have their hashes from the parts. */
+const readLimits = { perTenant: 1, total: 2, waiting: 50 };
+
+const joinMs = 20_000;
 
 /** A part has to come within this time, however steadily: a slow sender must not keep the places of others. */
 const partMs = 600_000;
@@ -30,6 +38,8 @@ const statuses = { open: "open", attaching: "completing", attached: "completed" 
 /** Mounts uploads in parts (contract console.md M15). */
 export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   const places = new TenantLimiter(partLimits);
+  const kept = new KeptHashes();
+  const completing = { ...deps, kept, readers: new TenantLimiter(readLimits), joinMs: deps.joinMs ?? joinMs };
   mount(artifactUploads.open, async (ctx) => {
     const row = await openUploadInParts({ ...deps, log: ctx.log }, uploadingOf(ctx, ctx.params.softwareModuleId), ctx.body);
     return { body: toView(row) };
@@ -48,7 +58,7 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
         const cut = setTimeout(() => req.destroy(), partMs);
         req.setTimeout(deps.idleMs);
         try {
-          return await receivePart(deps, { ...part, source: req });
+          return await receivePart({ ...deps, kept }, { ...part, source: req });
         } finally {
           clearTimeout(cut);
           req.setTimeout(0);
@@ -63,7 +73,7 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   mount(artifactUploads.complete, async (ctx) => {
     const { softwareModuleId, uploadId } = ctx.params;
     const order = { ...uploadingOf(ctx, softwareModuleId), uploadId, given: ctx.query };
-    const artifact = await completeUpload({ ...deps, log: ctx.log }, order);
+    const artifact = await completeUpload({ ...completing, log: ctx.log }, order);
     return { body: artifactView(ctx.base, softwareModuleId, artifact) };
   });
   mount(artifactUploads.cancel, async (ctx) => {

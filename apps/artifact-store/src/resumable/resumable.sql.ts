@@ -1,4 +1,5 @@
 import { statement } from "@harrier/db";
+import type { BlobHashes } from "../blobs/blobs.sql.ts";
 
 type Key = [tenantId: number, uploadId: string];
 type Lease = [...Key, leaseId: string];
@@ -23,7 +24,8 @@ export interface ResumableRow {
 /** What a writer needs beside it. */
 export interface ClaimedRow extends ResumableRow {
   readonly given: Readonly<Record<string, string>>;
-  readonly hashStates: Buffer | null;
+  /** Of the whole file, once it is joined; this release stores nothing under them before. */
+  readonly hashes: Omit<BlobHashes, "size"> | null;
   readonly place: string | null;
   readonly interruptions: number;
 }
@@ -31,7 +33,7 @@ export interface ClaimedRow extends ResumableRow {
 const seen = `u.id, u.state, u.module_id as "moduleId", u.filename, u.size, u.received, u.artifact_id as "artifactId",
   u.opened_by as "openedBy", (extract(epoch from u.created_at) * 1000)::bigint as "createdAt",
   (extract(epoch from u.expires_at) * 1000)::bigint as "expiresAt"`;
-const claimed = `${seen}, u.given, u.hash_states as "hashStates", u.place, u.interruptions`;
+const claimed = `${seen}, u.given, u.hashes, u.place, u.interruptions`;
 
 /** Serialises the opening of a tenant's uploads until the transaction ends, so that two of them cannot both take the last place. */
 export const lockOpening = statement<[tenantId: number], never>(
@@ -94,19 +96,22 @@ export const releaseResumable = statement<Lease, never>(
   "update resumable_uploads set lease_id = null, lease_until = null where tenant_id = $1 and id = $2 and lease_id = $3",
 );
 
-/** Makes a stored part count, with the hashes behind it, and gives the lease back. It keeps the upload for a further while. */
+/**
+ * Makes a stored part count, and gives the lease back. It keeps the upload for a further while. The release before must not go on with states of hashes
+ * that do not have this part in them: it refuses these.
+ */
 export const commitPart = statement<
-  [...Lease, received: number, hashStates: Buffer, place: string, number: number, receipt: string, keepMs: number],
+  [...Lease, received: number, place: string, number: number, receipt: string, keepMs: number],
   { expiresAt: number }
 >(
   "artifact_store.commit_part",
   `with moved as (
-     update resumable_uploads set received = $4, hash_states = $5, place = $6, lease_id = null, lease_until = null,
-       expires_at = now() + $9 * interval '1 millisecond'
+     update resumable_uploads set received = $4, hash_states = '\\x00', place = $5, lease_id = null, lease_until = null,
+       expires_at = now() + $8 * interval '1 millisecond'
       where tenant_id = $1 and id = $2 and lease_id = $3
      returning tenant_id, id, expires_at
    ), part as (
-     insert into upload_parts (tenant_id, upload_id, number, receipt) select tenant_id, id, $7, $8 from moved
+     insert into upload_parts (tenant_id, upload_id, number, receipt) select tenant_id, id, $6, $7 from moved
    )
    select (extract(epoch from expires_at) * 1000)::bigint as "expiresAt" from moved`,
 );
@@ -115,6 +120,12 @@ export const commitPart = statement<
 export const listReceipts = statement<Key, { receipt: string }>(
   "artifact_store.list_receipts",
   "select receipt from upload_parts where tenant_id = $1 and upload_id = $2 order by number limit 10000",
+);
+
+/** Saves the hashes of a file that is joined; no row is changed if the lease is lost. */
+export const saveHashes = statement<[...Lease, hashes: string], never>(
+  "artifact_store.save_hashes",
+  "update resumable_uploads set hashes = $4 where tenant_id = $1 and id = $2 and lease_id = $3",
 );
 
 /**

@@ -5,7 +5,6 @@ import { suspectBlob } from "../blobs/blobs.sql.ts";
 import { type BlobDeps, changeHolders, sweepBlob } from "../blobs/blobs.ts";
 import { partSize, stagingKey } from "../storage/storage.ts";
 import { type Lease, leaseMs } from "../upload/lease.ts";
-import { resumeHashes } from "./hash-states.ts";
 import {
   type ClaimedRow,
   claimResumable,
@@ -89,12 +88,8 @@ export async function cancelUpload(deps: BlobDeps, named: Named): Promise<void> 
 export async function dropResumable(deps: BlobDeps, upload: Claimed): Promise<void> {
   const { tenantId, id, leaseId } = upload;
   await deps.storage.delete(stagingKey(tenantId, id));
-  if (upload.received < upload.size) {
-    await run(deps.db.pool, endResumable, [tenantId, id, leaseId]);
-    return;
-  }
-  const hashes = await hashesOf(upload);
-  if (hashes === undefined) {
+  const { hashes } = upload;
+  if (hashes === null) {
     await run(deps.db.pool, endResumable, [tenantId, id, leaseId]);
     return;
   }
@@ -105,18 +100,4 @@ export async function dropResumable(deps: BlobDeps, upload: Claimed): Promise<vo
     await run(tx, endResumable, [tenantId, id, leaseId]);
   });
   await sweepBlob(deps, tenantId, sha256);
-}
-
-/**
- * Returns the hashes of an upload that has all its bytes; undefined where another release wrote their state. Such an upload can only be removed; the
- * bytes that an interrupted completion may have stored under their hash stay in the storage.
- */
-async function hashesOf({ hashStates }: Claimed) {
-  try {
-    using hashes = await resumeHashes(hashStates);
-    return await hashes.digest();
-  } catch (error) {
-    if (error instanceof HarrierError && error.code === "artifactUploadFailed") return undefined;
-    throw error;
-  }
 }

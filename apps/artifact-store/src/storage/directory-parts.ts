@@ -3,12 +3,15 @@ import { type FileHandle, mkdir, open, rename, rm, stat, truncate } from "node:f
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { codeOf, inSteps, readChunk, syncDirectory, writeChunk } from "./directory-files.ts";
+import { codeOf, readChunk, syncDirectory, writeAll } from "./directory-files.ts";
 import type { Reserve } from "./reserve.ts";
 import type { CollectedParts, IncomingPart, StoredPart } from "./storage.ts";
 
 /** The parts of `staging/<key>` are collected in a directory beside it. */
 export const partsSuffix = ".parts";
+
+/** A part is as long as a step in which a whole file is synced; without this its client would wait for the sync of all of it. */
+const syncStep = 2 * 1024 * 1024;
 
 /**
  * Parts are written at their own place in a file that is named by the number of interruptions. A writer that was given up may still write, but only
@@ -20,8 +23,11 @@ export async function writePart(path: string, part: IncomingPart, to: { source: 
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const receipt = String(part.interruptions);
   const { handle, isNew } = await openFile(join(folder, receipt));
-  const target = handle.createWriteStream({ flush: true, highWaterMark: writeChunk, start: part.offset });
-  await pipeline(to.source, (chunks: AsyncIterable<Buffer>) => inSteps(chunks, { handle, reserve: to.reserve }), target);
+  try {
+    await writeAll(to.source, { handle, reserve: to.reserve, start: part.offset, syncStep });
+  } finally {
+    await handle.close();
+  }
   if (isNew) {
     await syncDirectory(folder);
     await syncDirectory(dirname(folder));
@@ -44,7 +50,7 @@ export async function joinFiles(path: string, parts: CollectedParts): Promise<vo
   if ((await sizeOf(path)) !== parts.size) {
     const [first, ...others] = runsOf(parts);
     if (first === undefined) throw new Error("an upload without parts cannot be joined");
-    const whole = others.length === 0 ? join(folder, first.receipt) : join(folder, "whole");
+    const whole = others.length === 0 ? join(folder, first.receipt) : join(folder, `whole-${parts.owner}`);
     if (others.length > 0) await copyRuns(folder, whole, [first, ...others]);
     await truncate(whole, parts.size);
     if ((await sizeOf(whole)) !== parts.size) throw new Error("a file of parts has lost bytes");

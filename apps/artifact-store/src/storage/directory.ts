@@ -2,9 +2,8 @@ import { randomUUID } from "node:crypto";
 import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { HarrierError } from "@harrier/errors";
-import { codeOf, inSteps, readChunk, syncDirectory, writeChunk } from "./directory-files.ts";
+import { codeOf, readChunk, syncDirectory, writeAll } from "./directory-files.ts";
 import { joinFiles, partsSuffix, writePart } from "./directory-parts.ts";
 import { mapFull, type Reserve } from "./reserve.ts";
 import { type ByteRange, checkSize, type StagedObject, type Storage, stagingPrefix } from "./storage.ts";
@@ -88,11 +87,12 @@ async function write(path: string, source: Readable, reserve: Reserve): Promise<
   await reserve.check();
   const handle = await open(path, "wx", 0o600);
   try {
-    const target = handle.createWriteStream({ flush: true, highWaterMark: writeChunk });
-    await pipeline(source, (chunks: AsyncIterable<Buffer>) => inSteps(chunks, { handle, reserve }), target);
+    await writeAll(source, { handle, reserve });
   } catch (error) {
     await rm(path, { force: true });
     throw error;
+  } finally {
+    await handle.close();
   }
 }
 

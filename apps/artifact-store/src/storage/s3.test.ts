@@ -49,7 +49,7 @@ const ask = (storage: Storage, what: (typeof operations)[number]): Promise<unkno
   ({
     put: () => storage.put(key, Readable.from([Buffer.alloc(10)])),
     putPart: () => storage.putPart(part, Readable.from([Buffer.alloc(10)])),
-    joinParts: () => storage.joinParts(key, { place: "1", receipts: ["e"], partSize: 10, size: 10 }),
+    joinParts: () => storage.joinParts(key, { place: "1", receipts: ["e"], partSize: 10, size: 10, owner: "a" }),
     promote: () => storage.promote(key, contentKey(1, "00")),
     stat: () => storage.stat(key),
     delete: () => storage.delete(key),

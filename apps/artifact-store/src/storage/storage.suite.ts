@@ -149,6 +149,7 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
           )),
           partSize,
           size,
+          owner: randomUUID(),
         };
         expect(await under.storage.stat(key)).toBeUndefined();
         await under.storage.joinParts(key, collected);
@@ -169,7 +170,8 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
         };
         await expect(under.storage.putPart(part, Readable.from(cut()))).rejects.toThrow("cut");
         const stored = await under.storage.putPart(part, Readable.from([second]));
-        await under.storage.joinParts(key, { place, receipts: [...receipts, stored.receipt], partSize, size: partSize + 100 });
+        const owner = randomUUID();
+        await under.storage.joinParts(key, { place, receipts: [...receipts, stored.receipt], partSize, size: partSize + 100, owner });
         expect(await read(key, partSize + 100)).toBe(sha256(Buffer.concat([first, second])));
         await under.storage.delete(key);
       });
@@ -185,12 +187,29 @@ export function describeStorage(kind: string, create: () => Promise<StorageUnder
         const late = { key, place, number: 2, offset: partSize, size: partSize, interruptions: 0 };
         await under.storage.putPart(late, Readable.from(pieces(stale)));
         const size = 2 * partSize + 50;
-        const joined = await under.storage.joinParts(key, { place, receipts, partSize, size }).then(
+        const joined = await under.storage.joinParts(key, { place, receipts, partSize, size, owner: randomUUID() }).then(
           () => read(key, size),
           () => "noticed",
         );
         expect(["noticed", sha256(Buffer.concat([first, second, third]))]).toContain(joined);
         await under.storage.delete(key);
+        expect(await under.contents()).toEqual([]);
+      });
+
+      it("are whole where two join them at the same time, because one has lost its lease", async () => {
+        const [first, second, third] = [randomBytes(partSize), randomBytes(partSize), randomBytes(50)];
+        const size = 2 * partSize + 50;
+        for (let round = 0; round < 5; round += 1) {
+          const key = stagingKey(7, randomUUID());
+          const sent = await send(key, [{ bytes: first }, { bytes: second, interruptions: 1 }, { bytes: third, interruptions: 2 }]);
+          const join = () => under.storage.joinParts(key, { ...sent, partSize, size, owner: randomUUID() });
+          const one = join();
+          await new Promise((resolve) => setTimeout(resolve, round * 3));
+          await Promise.allSettled([one, join()]);
+          await join();
+          expect(await read(key, size)).toBe(sha256(Buffer.concat([first, second, third])));
+          await under.storage.delete(key);
+        }
         expect(await under.contents()).toEqual([]);
       });
 

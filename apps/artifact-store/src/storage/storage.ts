@@ -41,6 +41,8 @@ export interface StoredPart {
 
 /** All parts of a file. */
 export interface CollectedParts {
+  /** Who joins them: of two who do, because one has lost its lease, neither writes into what the other makes. It is part of a file's name. */
+  readonly owner: string;
   readonly place: string;
   /** The receipts in the order of the parts. */
   readonly receipts: readonly string[];

@@ -2,7 +2,7 @@ import { Transform } from "node:stream";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed } from "@harrier/service";
 import type { BlobHashes } from "../blobs/blobs.sql.ts";
-import { blockBytes, blocksOfFile, FileHashes } from "../hashing/file-hashes.ts";
+import { FileHashes } from "../hashing/file-hashes.ts";
 
 /** The maximum size of a file: the limit of one artifact, or what is left of the tenant's storage if that is less. */
 export interface Room {
@@ -11,6 +11,9 @@ export interface Room {
   /** What is left of the tenant's storage, in bytes; absent if it is not limited, and from a management of the release before. */
   readonly storageLeft?: number | undefined;
 }
+
+/** How much a stream holds that passes bytes on: some pieces as they come, of 64 KiB at most, because joined ones would be copied. */
+export const passing = { writableHighWaterMark: 256 * 1024, readableObjectMode: true, readableHighWaterMark: 4 };
 
 export interface Measure extends Disposable {
   /** Passes the bytes on unchanged, and fails as soon as there are more than allowed. */
@@ -24,11 +27,11 @@ export interface Measure extends Disposable {
  * many uploads share.
  */
 export function createMeasure(room: Room, sparing = false): Measure {
-  const hashes = new FileHashes("unsaved", { blocks: sparing ? 2 : blocksOfFile });
+  const hashes = new FileHashes({ sparing });
   let size = 0;
   const stream = new Transform({
     // otherwise the client's bytes go on coming while a block waits for its hashes or for the disk
-    ...(sparing ? {} : { highWaterMark: blockBytes }),
+    ...(sparing ? {} : passing),
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length;
       if (size > room.maxBytes) {

@@ -8,6 +8,9 @@ import { partOf } from "./upload.state.ts";
 const tries = 6;
 const firstPauseMs = 500;
 
+/** A server that still reads the file that is complete is asked again for so long. */
+const completeMs = 600_000;
+
 interface UploadSteps {
   /** The upload has begun, or goes on. */
   readonly onOpened: (uploadId: string) => void;
@@ -57,13 +60,28 @@ export async function uploadFile(
     const sha256 = await hash;
     steps.signal.throwIfAborted();
     // of a file that was changed after it was begun the server must make no artifact
-    const artifact = await change(r.artifactUploads.complete, { params, query: sha256 === undefined ? {} : { sha256sum: sha256 } });
+    const artifact = await complete(params, sha256, steps.signal);
     steps.onEnded(opened.id);
     return { artifact, sha256 };
   } catch (error) {
     if (steps.signal.aborted) await change(r.artifactUploads.cancel, { params }).catch(() => undefined);
     if (steps.signal.aborted || isFinal(error)) steps.onEnded(opened.id);
     throw error;
+  }
+}
+
+/** Completes an upload; a server that still reads the file, because its parts came in several goes, is asked again. */
+async function complete(params: Params, sha256: string | undefined, signal: AbortSignal): Promise<ArtifactView> {
+  const until = Date.now() + completeMs;
+  for (;;) {
+    try {
+      return await change(r.artifactUploads.complete, { params, query: sha256 === undefined ? {} : { sha256sum: sha256 } });
+    } catch (error) {
+      const rest = error instanceof ApiError && Date.now() < until ? error.retryAfter : undefined;
+      if (rest === undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, rest * 1_000));
+      signal.throwIfAborted();
+    }
   }
 }
 

@@ -4,10 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/**
- * Transfers are compared with this limit: one process that copies a body into a new file with `pipeline()`, and the file into an answer; and that adds
- * parts to a file and saves their hashes.
- */
+/** Transfers are compared with this limit: one process that copies a body into a new file with `pipeline()`, and the file into an answer. */
 export interface BareCopy {
   readonly url: string;
   stop(): void;

@@ -13,8 +13,6 @@ const rounds = 3;
 const share = 0.6;
 /** So many files of one MiB are fetched, so many at a time; they reach this share of the rate of a plain copy of the same files, as many at a time. */
 const small = { downloads: 2_000, atATime: 8, share: 0.6 };
-/** A part of the plain copy has as many bytes as one of an upload. */
-const plainPart = 8 * mebi;
 /** The gateway and artifact-store stay below this, however large the file is. */
 const memoryMiB = 300;
 
@@ -56,7 +54,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
   const [own, plain] = [new Pool(stack.baseUrl, { connections: 2, bodyTimeout: 0, headersTimeout: 0 }), new Pool(bare.url)];
   try {
     const client = new Client(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
-    const names = ["plainUp", "up", "plainParts", "parts", "plainDown", "down"] as const;
+    const names = ["plainUp", "up", "parts", "plainDown", "down"] as const;
     const rates = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<(typeof names)[number], number[]>;
     const costs = new Costs(bench);
     await client.allowFilesOf(size);
@@ -65,20 +63,17 @@ export async function benchTransfer(bench: Bench): Promise<void> {
       const plainUp = await rateOf(size, () => copyIn(plain, one));
       const [module, second] = [await client.createModule(), await client.createModule()];
       const up = await costs.of("upload in one request", size, () => client.upload(module, one));
-      const plainParts = await rateOf(size, () => copyInParts(plain, other));
-      await (await plain.request({ method: "DELETE", path: "/" })).body.dump();
       const parts = await costs.of("upload in parts", size, () => client.uploadInParts(second, other));
       const plainDown = await rateOf(size, () => copyOut(plain, "/", {}));
       const artifact = await client.firstArtifact(module);
       const down = await costs.of("download", size, () => client.download(module, artifact, one));
       if (round === 0) continue; // code and connections are warm before anything counts
-      for (const [name, rate] of Object.entries({ plainUp, up, plainParts, parts, plainDown, down }))
-        rates[name as keyof typeof rates].push(rate);
+      for (const [name, rate] of Object.entries({ plainUp, up, parts, plainDown, down })) rates[name as keyof typeof rates].push(rate);
     }
     costs.addTo(bench);
-    const add = (figure: string, found: readonly number[], limit: readonly number[], copy = "plain copy"): void => {
+    const add = (figure: string, found: readonly number[], limit: readonly number[]): void => {
       const [value, most] = [median(found), median(limit)];
-      report.add({ scenario, figure, value, unit: "MiB/s", limit: `${copy} ${most.toFixed(0)} MiB/s` });
+      report.add({ scenario, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
       report.add({
         scenario,
         figure: "  as a share of it",
@@ -89,16 +84,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
       });
     };
     add(`upload of ${options.mebibytes} MiB in one request`, rates.up, rates.plainUp);
-    add("upload in parts", rates.parts, rates.plainParts, "plain copy in parts, its hashes saved");
-    const ofWhole = median(rates.parts) / median(rates.plainUp);
-    report.add({
-      scenario,
-      figure: "  as a share of a plain copy in one request, without hashes",
-      value: ofWhole,
-      unit: "",
-      limit: `budget ${share}`,
-      ok: ofWhole >= share,
-    });
+    add("upload in parts", rates.parts, rates.plainUp);
     add("download", rates.down, rates.plainDown);
     await addSmallFiles(bench, bare.url);
     for (const { name, pids } of bench.groups().filter((group) => isOnTheWay(group.name))) {
@@ -193,16 +179,6 @@ async function copyIn(pool: Pool, file: File): Promise<void> {
   const { statusCode, body } = await pool.request({ method: "POST", path: "/", body: Readable.from(file.blocks()) });
   await body.dump();
   if (statusCode !== 200) throw new Error(`plain copy: ${statusCode}`);
-}
-
-/** Sends the file in parts as long as those of an upload. */
-async function copyInParts(pool: Pool, file: File): Promise<void> {
-  for (let offset = 0; offset < file.size; offset += plainPart) {
-    const end = Math.min(offset + plainPart, file.size);
-    const { statusCode, body } = await pool.request({ method: "PUT", path: "/", body: Readable.from(file.blocks(offset, end)) });
-    await body.dump();
-    if (statusCode !== 200) throw new Error(`plain copy in parts: ${statusCode}`);
-  }
 }
 
 async function copyOut(pool: Pool, path: string, headers: Record<string, string>, each: (bytes: Buffer) => void = () => {}): Promise<void> {
