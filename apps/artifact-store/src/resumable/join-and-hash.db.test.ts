@@ -126,6 +126,8 @@ it("gives its lease back where it fails while nobody waits, so that the upload c
     fail = reject;
   });
   expect(await joinAndHash(deps, upload)).toBeUndefined();
+  // only a reading that waits hears of the failure
+  await eventually(() => expect(reading).toBe(1));
   fail(new Error("the disk does not answer"));
   await eventually(async () => expect(await rowOf(upload)).toEqual({ hashes: null, leased: false }));
   expect(warned).toEqual(["an upload in parts could not be joined; it can be completed again"]);
