@@ -2,7 +2,7 @@
 export const blockBytes = 256 * 1_024;
 /** So many blocks of a file are being filled or hashed at most. With two, whoever fills and the two threads would wait for each other at each block. */
 export const blocksOfFile = 8;
-/** While so many blocks of all files are, a file has but two. */
+/** While so many blocks of all files wait for the threads, a file has but two. */
 const blocksOfAll = 96;
 /** The memory of blocks is used again; that of only so many is kept. */
 const keptBlocks = 32;

@@ -4,7 +4,8 @@ import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { hashThreads } from "../hashing/file-hashes.ts";
 import { partSize, type Storage, stagingKey } from "../storage/storage.ts";
-import { type Bench, openBench, randomContent, silentLog, tenantId } from "../testing.suite.ts";
+import { type Bench, openBench, principal, randomContent, silentLog, tenantId } from "../testing.suite.ts";
+import { completeUpload } from "./complete-upload.ts";
 import { type JoinDeps, joinAndHash, waitForJoin } from "./join-and-hash.ts";
 import { KeptHashes } from "./kept-hashes.ts";
 import { receivePart } from "./receive-part.ts";
@@ -51,8 +52,8 @@ function depsOf(more: Partial<Omit<JoinDeps, "fault">> = {}) {
   };
 }
 
-/** An upload of two parts that has all its bytes, leased as by a completion. */
-async function whole(deps: ReturnType<typeof depsOf>) {
+/** An upload of two parts that has all its bytes. */
+async function sent(deps: ReturnType<typeof depsOf>) {
   const content = randomContent(partSize + 1_000);
   const [row] = await bench.sql<{ id: string }>(
     `insert into artifact_store.resumable_uploads (tenant_id, id, module_id, filename, size, given, expires_at)
@@ -64,9 +65,14 @@ async function whole(deps: ReturnType<typeof depsOf>) {
     const source = Readable.from([content.bytes.subarray(offset, offset + partSize)]);
     await receivePart(deps, { ...named, offset, length: undefined, digest: undefined, source });
   }
-  const upload = await claimAt(deps, named, content.bytes.length);
   const { sha256, sha1, md5 } = content;
-  return { named, upload, hashes: { sha256, sha1, md5 } };
+  return { named, size: content.bytes.length, hashes: { sha256, sha1, md5 } };
+}
+
+/** One that is leased as by a completion. */
+async function whole(deps: ReturnType<typeof depsOf>) {
+  const { named, size, hashes } = await sent(deps);
+  return { named, upload: await claimAt(deps, named, size), hashes };
 }
 
 const rowOf = async ({ id }: Claimed) =>
@@ -168,4 +174,23 @@ it("saves nothing when its lease is lost meanwhile", async () => {
   await bench.sql("update artifact_store.resumable_uploads set lease_id = gen_random_uuid() where id = $1", [upload.id]);
   await expect(joinAndHash(deps, upload)).rejects.toMatchObject({ code: "unavailable" });
   expect(await rowOf(upload)).toEqual({ hashes: null, leased: true });
+});
+
+it("a completion is 503 with Retry-After while its file is read, as is one that waits beside it, and then it has the artifact", async () => {
+  const { named, size, hashes } = await sent(depsOf());
+  const made = { id: 7, createdBy: "admin", createdAt: 1 };
+  const catalogue = { checkUpload: async () => ({ maxBytes: size, storageBound: false }), attachArtifact: async () => made };
+  const deps = { ...depsOf({ kept: new KeptHashes(), joinMs: 50 }), catalogue: catalogue as never, now: Date.now };
+  const complete = () => completeUpload(deps, { ...named, principal, rid: "r", given: {} });
+  let open = (): void => undefined;
+  gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  const late = { code: "unavailable", headers: { "retry-after": "5" } };
+  await expect(complete()).rejects.toMatchObject(late);
+  await expect(complete()).rejects.toMatchObject(late);
+  open();
+  await eventually(async () => expect(await waitForJoin(deps, named.uploadId)).toBe("idle"));
+  await eventually(async () => expect(await complete()).toMatchObject({ ...made, ...hashes, size }));
+  expect(reads).toBe(1);
 });

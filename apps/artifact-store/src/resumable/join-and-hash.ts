@@ -10,7 +10,7 @@ import type { KeptHashes } from "./kept-hashes.ts";
 import { listReceipts, renewResumable, saveHashes } from "./resumable.sql.ts";
 import { type Claimed, release } from "./resumable.ts";
 
-export type Hashes = Omit<BlobHashes, "size">;
+type Hashes = Omit<BlobHashes, "size">;
 
 export interface JoinDeps {
   readonly db: Database;

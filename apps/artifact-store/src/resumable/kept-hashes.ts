@@ -3,7 +3,7 @@ import type { FileHashes } from "../hashing/file-hashes.ts";
 
 /** The hashes of so many uploads are kept between their parts, of so many of one tenant: each keeps the hash threads alive. */
 const most = { ofTenant: 4, total: 16 };
-/** A client whose next part has not begun within this time reads slowly, or has gone. */
+/** A client whose next part has not begun within this time sends slowly, or has gone. */
 const keptMs = 60_000;
 
 interface Kept {
@@ -13,7 +13,7 @@ interface Kept {
 }
 
 /** Where an upload stands. */
-export interface Place {
+interface Place {
   readonly tenantId: number;
   readonly id: string;
   readonly received: number;

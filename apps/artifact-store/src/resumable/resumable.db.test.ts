@@ -1,61 +1,20 @@
-import { createHash, randomBytes } from "node:crypto";
-import { Readable } from "node:stream";
+import { createHash } from "node:crypto";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, type Call, type RunningService, startService } from "../service.suite.ts";
+import { type RunningService, startService } from "../service.suite.ts";
 import { contentKey, partSize } from "../storage/storage.ts";
-import { silentLog, tenantId } from "../testing.suite.ts";
-import { expireUploads } from "./expire-uploads.ts";
+import { randomContent, tenantId } from "../testing.suite.ts";
+import { code, octets, path, uploadsOf } from "./resumable.suite.ts";
 
-const path = "/api/mgmt/v1/softwaremodules/11/artifacts/uploads";
 const mebi = 1024 * 1024;
-const code = (answer: Answer): [number, unknown] => [answer.status, answer.json()["errorCode"]];
 let service: RunningService;
+const { open, put, get, complete, cancel, sendFrom, clear, expectNothingLeft } = uploadsOf(() => service);
 
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(async () => service?.stop());
-beforeEach(async () => {
-  await service.bench.sql("delete from artifact_store.resumable_uploads");
-  await service.bench.clear();
-  for (const failures of Object.values(service.neighbours.failures)) failures.length = 0;
-  service.neighbours.attached.length = 0;
-  service.neighbours.maxBytes = 100_000_000;
-});
-
-function content(size: number) {
-  const bytes = randomBytes(size);
-  const hash = (name: string): string => createHash(name).update(bytes).digest("hex");
-  return { bytes, sha256: hash("sha256"), sha1: hash("sha1"), md5: hash("md5") };
-}
-
-const json = (value: object): Call => ({ headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(value)) });
-const octets = (body: Buffer, headers: Record<string, string> = {}): Call => ({
-  headers: { "content-type": "application/octet-stream", "content-length": String(body.length), ...headers },
-  body,
-});
-
-async function open(size: number, more: object = {}): Promise<string> {
-  const answer = await service.call("POST", path, json({ filename: "fw.bin", size, ...more }));
-  expect(answer.status, String(answer.body)).toBe(201);
-  return String(answer.json()["id"]);
-}
-
-const put = (id: string, offset: number, body: Buffer, headers: Record<string, string> = {}): Promise<Answer> =>
-  service.call("PUT", `${path}/${id}?offset=${offset}`, octets(body, headers));
-const get = (id: string): Promise<Answer> => service.call("GET", `${path}/${id}`);
-const complete = (id: string): Promise<Answer> => service.call("POST", `${path}/${id}/complete`);
-const cancel = (id: string): Promise<Answer> => service.call("DELETE", `${path}/${id}`);
-
-/** Sends everything from an offset on, part by part. */
-async function sendFrom(id: string, bytes: Buffer, offset = 0): Promise<void> {
-  for (let at = offset; at < bytes.length; at += partSize) {
-    const answer = await put(id, at, bytes.subarray(at, at + partSize));
-    expect(answer.status, String(answer.body)).toBe(200);
-    expect(answer.json()["offset"]).toBe(Math.min(at + partSize, bytes.length));
-  }
-}
+beforeEach(clear);
 
 /** Waits until the one upload has a writer, or has none any more. */
 async function untilLeased(leased: boolean): Promise<void> {
@@ -64,15 +23,9 @@ async function untilLeased(leased: boolean): Promise<void> {
   });
 }
 
-async function expectNothingLeft(): Promise<void> {
-  expect(await service.bench.files()).toEqual([]);
-  expect(await service.bench.rows()).toEqual({ blobs: 0, blobReferences: 0, uploads: 0 });
-  expect(await service.bench.sql("select from artifact_store.upload_parts")).toEqual([]);
-}
-
 describe("an upload in parts (contract console.md M15)", () => {
   it.each([1, partSize, partSize + 1, 2 * partSize + 5])("of %d bytes becomes an artifact with all three hashes", async (size) => {
-    const { bytes, sha256, sha1, md5 } = content(size);
+    const { bytes, sha256, sha1, md5 } = randomContent(size);
     const id = await open(size, { sha256sum: sha256.toUpperCase(), sha1sum: sha1, md5sum: md5 });
     await sendFrom(id, bytes);
     const answer = await complete(id);
@@ -107,7 +60,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   });
 
   it("goes on behind the last whole part when the client is gone in the middle of one", async () => {
-    const { bytes, sha256 } = content(2 * partSize + 17);
+    const { bytes, sha256 } = randomContent(2 * partSize + 17);
     const id = await open(bytes.length);
     await sendFrom(id, bytes.subarray(0, partSize));
     for (let n = 0; n < 3; n += 1) {
@@ -128,7 +81,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   });
 
   it("takes one writer at a time, and goes on when the lease of a dead one has run out", async () => {
-    const { bytes, sha256 } = content(2 * partSize + 3);
+    const { bytes, sha256 } = randomContent(2 * partSize + 3);
     const id = await open(bytes.length);
     await sendFrom(id, bytes.subarray(0, partSize));
     const taken = async (until: string): Promise<void> => {
@@ -151,7 +104,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   });
 
   it("refuses a part that does not continue it, and says where it is", async () => {
-    const { bytes } = content(partSize + 5);
+    const { bytes } = randomContent(partSize + 5);
     const id = await open(bytes.length);
     await sendFrom(id, bytes.subarray(0, partSize));
     for (const offset of [0, 5, partSize - 1, 2 * partSize]) {
@@ -168,7 +121,7 @@ describe("an upload in parts (contract console.md M15)", () => {
     ["shorter", partSize - 1],
     ["longer", partSize + 1],
   ])("refuses a part that is %s than the others, with and without a length", async (_what, size) => {
-    const { bytes } = content(size);
+    const { bytes } = randomContent(size);
     const id = await open(3 * partSize);
     expect((await put(id, 0, bytes)).status).toBe(400);
     const chunked = await service.call("PUT", `${path}/${id}?offset=0`, {
@@ -182,7 +135,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   });
 
   it("checks the digest of a part before it counts", async () => {
-    const { bytes, sha256 } = content(10_000);
+    const { bytes, sha256 } = randomContent(10_000);
     const id = await open(bytes.length);
     const digest = (algorithm: string, of: Buffer): string => createHash(algorithm).update(of).digest("base64");
     for (const wrong of [`sha-256=:${digest("sha256", Buffer.from("x"))}:`, "sha-256=:AA==:", "sha-512=xyz"]) {
@@ -199,7 +152,7 @@ describe("an upload in parts (contract console.md M15)", () => {
     ["sha1sum", "0".repeat(40), "sha1"],
     ["md5sum", "0".repeat(32), "md5"],
   ])("ends with a wrong %s", async (name, value, what) => {
-    const { bytes } = content(5_000);
+    const { bytes } = randomContent(5_000);
     const id = await open(bytes.length, { [name]: value });
     await sendFrom(id, bytes);
     expect(code(await complete(id))).toEqual([400, `hawkbit.server.error.artifact.uploadFailed.checksum.${what}.match`]);
@@ -216,18 +169,8 @@ describe("an upload in parts (contract console.md M15)", () => {
     expect((await service.call("DELETE", `${elsewhere}/${id}`)).status).toBe(404);
   });
 
-  it("leaves nothing behind when its client gives it up", async () => {
-    const { bytes } = content(partSize + 10);
-    const id = await open(bytes.length);
-    await sendFrom(id, bytes.subarray(0, partSize));
-    expect((await cancel(id)).status).toBe(200);
-    expect((await get(id)).status).toBe(404);
-    expect((await cancel(id)).status).toBe(404);
-    await expectNothingLeft();
-  });
-
   it("stays open while the module cannot take it, and is completed afterwards", async () => {
-    const { bytes, sha256 } = content(1_000);
+    const { bytes, sha256 } = randomContent(1_000);
     const id = await open(bytes.length);
     await sendFrom(id, bytes);
     const { HarrierError } = await import("@harrier/errors");
@@ -238,7 +181,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   });
 
   it("shares the bytes of an artifact that exists", async () => {
-    const { bytes, sha256 } = content(1_000);
+    const { bytes, sha256 } = randomContent(1_000);
     for (const filename of ["one", "two"]) {
       const id = await open(bytes.length, { filename });
       await sendFrom(id, bytes);
@@ -248,48 +191,12 @@ describe("an upload in parts (contract console.md M15)", () => {
     expect(await service.bench.rows()).toEqual({ blobs: 1, blobReferences: 2, uploads: 0 });
   });
 
-  it("is removed when nobody has continued it for a day", async () => {
-    const { bytes } = content(partSize + 10);
-    const deps = { db: service.bench.db, storage: service.bench.storage, log: silentLog };
-    const [halfway, whole, kept] = [await open(bytes.length), await open(bytes.length), await open(bytes.length)];
-    await sendFrom(halfway, bytes.subarray(0, partSize));
-    await sendFrom(whole, bytes);
-    await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() - interval '1 second' where id <> $1", [kept]);
-    expect((await get(halfway)).status).toBe(404);
-    expect((await put(halfway, partSize, bytes.subarray(partSize))).status).toBe(404);
-    expect(await expireUploads(deps)).toBe(2);
-    expect(await expireUploads(deps)).toBe(0);
-    expect((await get(kept)).status).toBe(200);
-    await cancel(kept);
-    await expectNothingLeft();
-  });
-
-  it("is removed with the bytes that an interrupted completion has stored under their hash", async () => {
-    const { bytes, sha256, sha1, md5 } = content(1_000);
-    const deps = { db: service.bench.db, storage: service.bench.storage, keepMs: 0, log: silentLog };
-    const [expired, cancelled] = [await open(bytes.length), await open(bytes.length)];
-    for (const id of [expired, cancelled]) {
-      await sendFrom(id, bytes);
-      await service.bench.storage.put(contentKey(tenantId, sha256), Readable.from([bytes]));
-      await service.bench.sql(
-        "update artifact_store.resumable_uploads set hashes = $2, expires_at = now() - interval '1 second' where id = $1",
-        [id, JSON.stringify({ sha256, sha1, md5 })],
-      );
-      if (id === expired) expect(await expireUploads(deps)).toBe(1);
-      else {
-        await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() + interval '1 hour' where id = $1", [id]);
-        expect((await cancel(id)).status).toBe(200);
-      }
-      await expectNothingLeft();
-    }
-  });
-
   it("is whole however many others of the tenant are sent beside it", async () => {
     service.neighbours.maxBytes = 200_000_000;
     const uploads = await Promise.all(
       Array.from({ length: 6 }, async (_, n) => ({
         id: await open(2 * partSize + n, { filename: `fw-${n}` }),
-        ...content(2 * partSize + n),
+        ...randomContent(2 * partSize + n),
       })),
     );
     for (const offset of [0, partSize, 2 * partSize]) {
@@ -303,7 +210,7 @@ describe("an upload in parts (contract console.md M15)", () => {
 
   it("costs four round trips for every part, two of them for the audit entry", async () => {
     const parts = 4;
-    const { bytes } = content(partSize);
+    const { bytes } = randomContent(partSize);
     const id = await open(parts * partSize);
     for (let n = 0; n < parts; n += 1) expect(await service.counter.during(() => put(id, n * partSize, bytes))).toBe(4);
   });

@@ -15,8 +15,6 @@ export interface ResumableRouteDeps extends Omit<CompleteDeps, "fault" | "log" |
   readonly fault: (name: Parameters<CompleteDeps["fault"]>[0] | Parameters<PartDeps["fault"]>[0]) => void | Promise<void>;
   /** A part of which no byte comes for this long is cut off. */
   readonly idleMs: number;
-  /** A completion that waits longer for its file is told to come again; 20 s, tests set less. */
-  readonly joinMs?: number;
 }
 
 /** A part of a bucket is in memory as a whole: so many parts are received at a time, and the others wait in their connections. */
@@ -25,6 +23,7 @@ const partLimits = { perTenant: 4, total: 8, waiting: 50 };
 /** So many completions read their files at a time, and the others wait: most of them have their hashes from the parts. */
 const readLimits = { perTenant: 1, total: 2, waiting: 50 };
 
+/** A completion that waits longer for its file is told to come again. */
 const joinMs = 20_000;
 
 /** A part has to come within this time, however steadily: a slow sender must not keep the places of others. */
@@ -39,7 +38,7 @@ const statuses = { open: "open", attaching: "completing", attached: "completed" 
 export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   const places = new TenantLimiter(partLimits);
   const kept = new KeptHashes();
-  const completing = { ...deps, kept, readers: new TenantLimiter(readLimits), joinMs: deps.joinMs ?? joinMs };
+  const completing = { ...deps, kept, readers: new TenantLimiter(readLimits), joinMs };
   mount(artifactUploads.open, async (ctx) => {
     const row = await openUploadInParts({ ...deps, log: ctx.log }, uploadingOf(ctx, ctx.params.softwareModuleId), ctx.body);
     return { body: toView(row) };

@@ -5,7 +5,7 @@ import type { Reserve } from "./reserve.ts";
 export const readChunk = 256 * 1024;
 
 /** As much waits to be written, and is then written at once. */
-export const writeChunk = 512 * 1024;
+const writeChunk = 512 * 1024;
 
 /** However short the pieces are that a client sends, no more of them are held. */
 const maxPieces = 1_024;
@@ -84,6 +84,7 @@ async function writeWhole(handle: FileHandle, buffers: readonly Buffer[], at: nu
   let [rest, place] = [buffers, at];
   while (rest.length > 0) {
     const { bytesWritten } = await handle.writev(rest, place);
+    if (bytesWritten === 0) throw new Error("the system takes no more bytes");
     place += bytesWritten;
     rest = behind(rest, bytesWritten);
   }
