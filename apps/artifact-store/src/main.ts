@@ -1,11 +1,11 @@
 import { migrateDatabase } from "@harrier/db";
-import { letHeapDouble, runService } from "@harrier/service";
+import { runService, setHeapForBytes } from "@harrier/service";
 import { readConfig } from "./config.ts";
 import { ownSchema } from "./schema.ts";
 import { scrubCommand } from "./scrub/scrub-command.ts";
 import { startArtifactStore } from "./wire.ts";
 
-letHeapDouble();
+setHeapForBytes();
 await runService({
   name: "artifact-store",
   config: readConfig,

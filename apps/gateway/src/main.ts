@@ -1,6 +1,6 @@
-import { letHeapDouble, runService } from "@harrier/service";
+import { runService, setHeapForBytes } from "@harrier/service";
 import { readConfig } from "./config.ts";
 import { start } from "./wire.ts";
 
-letHeapDouble();
+setHeapForBytes();
 await runService({ name: "gateway", config: readConfig, start });

@@ -26,7 +26,7 @@ export { createMetrics, type Metrics, type RouteTimer } from "./metrics.ts";
 export type { Handler, Mount } from "./mount.ts";
 export { negotiate } from "./negotiate.ts";
 export { describeNode, type Node } from "./node.ts";
-export { bytesPassed, letHeapDouble } from "./passing-bytes.ts";
+export { bytesPassed, setHeapForBytes } from "./passing-bytes.ts";
 export { permits, requirePermission } from "./permission.ts";
 export { createReadiness, type Readiness, type ReadinessCheck, type ReadinessChecks } from "./readiness.ts";
 export { budgetHeader, type RequestContext } from "./request-context.ts";

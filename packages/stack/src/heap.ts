@@ -7,7 +7,7 @@ import type { ServiceName } from "./services.ts";
  * heap is limited as a whole: it parses the largest bodies, seldom, and with room to grow it held twice as much. The gateway's limit leaves room
  * for the credentials of four million devices; it exists because a heap of known size is collected sooner. With --expose-gc each gives back at rest
  * what it grew by at work (packages/service/src/memory.ts), and what held the bytes of transfers while they pass (passing-bytes.ts there, which also
- * lets the heaps of gateway and artifact-store double before they are collected).
+ * sets what NODE_OPTIONS does not take for gateway and artifact-store).
  */
 export const heapOf: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: ["--expose-gc", "--max-semi-space-size=32", "--max-old-space-size=2048"],

@@ -61,7 +61,7 @@ it("where the blocks of all files are taken, one more file has two", async () =>
   using last = new FileHashes({ threads });
   await feed(last, randomBytes(2 * blockBytes), blockBytes);
   await last.digest();
-  const files = Array.from({ length: 15 }, () => new FileHashes({ threads }));
+  const files = Array.from({ length: 8 }, () => new FileHashes({ threads }));
   try {
     const bytes = randomBytes(blockBytes);
     const taken = files.map((hashes) => {
@@ -69,8 +69,8 @@ it("where the blocks of all files are taken, one more file has two", async () =>
       while (hashes.update(bytes) === undefined) count += 1;
       return count;
     });
-    // 96 blocks are in the threads, seven of each of the first thirteen files and five of the next; each file fills one more
-    expect(taken).toEqual([...Array.from({ length: 13 }, () => blocksOfFile), 6, 2]);
+    // 48 blocks are in the threads, seven of each of the first six files and six of the next; each file fills one more
+    expect(taken).toEqual([...Array.from({ length: 6 }, () => blocksOfFile), 7, 2]);
   } finally {
     for (const hashes of files) hashes[Symbol.dispose]();
   }

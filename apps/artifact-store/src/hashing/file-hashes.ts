@@ -77,7 +77,7 @@ export class FileHashes implements Disposable {
       }
       this.#block ??= takeBlock();
       const piece = bytes.subarray(at, at + blockBytes - this.#filled);
-      this.#block.bytes.set(piece, this.#filled);
+      this.#block.bytes.fill(piece, this.#filled, this.#filled + piece.length);
       this.#filled += piece.length;
       at += piece.length;
     }
