@@ -15,6 +15,9 @@ const maxBreaks = 5;
 /** Behind each break it waits longer by this. */
 const restMs = 1_000;
 
+/** While a part takes no longer than this, the next one is sent before it is answered. */
+const quickMs = 5_000;
+
 /** A server that received the parts in several goes reads the file once more when it is complete; it is asked again for so long. */
 const completeMs = 600_000;
 
@@ -77,8 +80,8 @@ async function openOrContinue(session: Session, upload: Upload, key: UploadKey):
 }
 
 /**
- * Uploads a file part by part, with the memory of one part. What has arrived stays arrived: after a broken connection it goes on at the offset that the
- * server names, and so does the next run after this one was killed.
+ * Uploads a file part by part, with the memory of three parts. What has arrived stays arrived: after a broken connection it goes on at the offset that
+ * the server names, and so does the next run after this one was killed.
  */
 export async function uploadInParts(session: Session, upload: Upload): Promise<{ made: ArtifactView; read: string }> {
   const { softwareModuleId, file, filename } = upload;
@@ -91,24 +94,28 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
   const bar = barOf(filename, size);
   try {
     const bytes = new HashedFile(handle);
-    await bytes.skipTo(opened.offset, opened.partSize);
     let { offset } = opened;
-    let breaks = 0;
+    let [breaks, ahead] = [0, true];
+    const stored = (to: number): void => {
+      [offset, breaks] = [to, 0];
+      bar.at(to);
+    };
+    bar.at(offset);
     while (offset < size) {
-      bar.at(offset);
-      const part = await bytes.part(offset, Math.min(opened.partSize, size - offset));
+      await bytes.skipTo(offset, opened.partSize);
       try {
-        ({ offset } = await sendPart(session, params, offset, part));
-        breaks = 0;
+        await sendFrom(session, { params, bytes, from: offset, size, partSize: opened.partSize, ahead, stored });
       } catch (error) {
-        const at = offsetOf(error);
-        if (at === undefined && (!(error instanceof NetworkError) || ++breaks > maxBreaks)) throw error;
-        if (at === undefined) await sleep(breaks * restMs, undefined, { signal: session.signal });
-        offset = at ?? (await offsetAt(session, params)) ?? offset;
-        await bytes.skipTo(offset, opened.partSize);
+        const elsewhere = error instanceof ApiError && error.code === "uploadOffset";
+        if (!(elsewhere || error instanceof NetworkError) || ++breaks > maxBreaks) throw error;
+        // a part that was sent ahead may have come to a replica that does not receive the one before
+        if (elsewhere) ahead = false;
+        else await sleep(breaks * restMs, undefined, { signal: session.signal });
+        offset = (await offsetAt(session, params)) ?? offset;
       }
     }
     bar.at(size);
+    await bytes.skipTo(size, opened.partSize);
     const read = bytes.digest();
     const made = await complete(session, params, read);
     forgetUpload(key);
@@ -120,6 +127,43 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
   } finally {
     bar.end();
     await handle.close();
+  }
+}
+
+/** Where the parts come from and go to; `stored` hears of each that has arrived. */
+interface Sending {
+  readonly params: Params;
+  readonly bytes: HashedFile;
+  readonly from: number;
+  readonly size: number;
+  readonly partSize: number;
+  /** Whether a part may be sent before the one in front of it is answered. */
+  readonly ahead: boolean;
+  readonly stored: (to: number) => void;
+}
+
+/**
+ * Sends what is missing. While parts take less than some seconds, the next one is sent before the last one is answered, so that the line does not rest
+ * while the server stores it; on a slow line the two would only get in each other's way. It ends once no part is on its way any more.
+ */
+async function sendFrom(session: Session, { params, bytes, from, size, partSize, ahead, stored }: Sending): Promise<void> {
+  const underway: Promise<void>[] = [];
+  let quick = false;
+  try {
+    for (let offset = from; offset < size; offset += partSize) {
+      const part = await bytes.part(offset, Math.min(partSize, size - offset));
+      while (underway.length > (quick ? 1 : 0)) await underway.shift();
+      const began = performance.now();
+      const sent = sendPart(session, params, offset, part).then((row) => {
+        quick = ahead && performance.now() - began < quickMs;
+        stored(row.offset);
+      });
+      sent.catch(() => undefined); // it is awaited in its turn
+      underway.push(sent);
+    }
+    while (underway.length > 0) await underway.shift();
+  } finally {
+    await Promise.allSettled(underway);
   }
 }
 
@@ -162,11 +206,4 @@ async function complete(session: Session, params: Params, sha256sum: string): Pr
       else if (!(error instanceof NetworkError) || ++breaks > maxBreaks) throw error;
     }
   }
-}
-
-/** The offset at which the server wants to go on, if that is what an error says. */
-function offsetOf(error: unknown): number | undefined {
-  if (!(error instanceof ApiError) || error.code !== "uploadOffset") return undefined;
-  const at = error.body.info?.["offset"];
-  return typeof at === "number" ? at : undefined;
 }

@@ -1,16 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { sha256 } from "../support/build.ts";
+import { baseUrl } from "../support/http.ts";
 import { inOwnTenant } from "../support/tenants.ts";
-import { environmentOf, harrier } from "./harrier.ts";
+import { answering, closeAll, environmentOf, harrier, json } from "./harrier.ts";
 
 const mebibyte = 1024 * 1024;
 /** The paths of the parts that a run has sent, from what `-v` tells. */
 const partsOf = (stderr: string): number[] => [...stderr.matchAll(/^200 \S+\/uploads\/\S+\?offset=(\d+) /gm)].map(([, at]) => Number(at));
 const opened = (stderr: string): boolean => /^201 \S+\/artifacts\/uploads /m.test(stderr);
+
+/** Passes a request on to the server, and its answer back; `answered` is called before its client can know. */
+function passOn(from: IncomingMessage, to: ServerResponse, answered = (): void => undefined): void {
+  const onward = request(new URL(from.url ?? "/", baseUrl), { method: from.method, headers: from.headers }, (answer) => {
+    answered();
+    to.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(to);
+  });
+  from.pipe(onward.on("error", () => to.destroy()));
+}
 
 describe("uploads that are interrupted (contract console.md §5, M15)", () => {
   inOwnTenant();
@@ -57,6 +69,40 @@ describe("uploads that are interrupted (contract console.md §5, M15)", () => {
     const ran = await harrier(upload("--name", "other.bin", "--sha256", sha256(bytes)), { env });
     expect(ran).toMatchObject({ code: 0, stdout: `${sha256(bytes)}\n` });
     expect(partsOf(ran.stderr)).toEqual([0, 8 * mebibyte, 16 * mebibyte]);
+  });
+
+  const servers: Server[] = [];
+  afterEach(() => closeAll(servers));
+
+  test("the next part is sent before one is answered, but not any more once it came to a replica that does not receive that one", async () => {
+    let [running, most, elsewhere] = [0, 0, 0];
+    const front = await answering(servers, (from, to) => {
+      if (from.method !== "PUT") return passOn(from, to);
+      running += 1;
+      most = Math.max(most, running);
+      const answered = (): void => {
+        running -= 1;
+      };
+      if (elsewhere > 0 || !from.url?.endsWith("?offset=16777216")) return passOn(from, to, answered);
+      // it knows the offset of before the part that it does not receive
+      elsewhere += 1;
+      most = 0;
+      const refusal = { errorCode: "hawkbit.server.error.artifact.uploadOffset", info: { offset: 8388608 } };
+      from.resume().once("end", () => {
+        answered();
+        json(to, refusal, 409);
+      });
+    });
+    bytes = randomBytes(64 * mebibyte + 5);
+    writeFileSync(file, bytes);
+    const ran = await harrier(upload("--name", "ahead.bin"), { env: { ...env, HARRIER_SERVER: front.url } });
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: `${sha256(bytes)}\n` });
+    expect(partsOf(ran.stderr)).toEqual(Array.from({ length: 9 }, (_, n) => n * 8 * mebibyte));
+    expect([elsewhere, most]).toEqual([1, 1]);
+    most = 0;
+    const next = await harrier(upload("--name", "next.bin"), { env: { ...env, HARRIER_SERVER: front.url } });
+    expect(next, next.stderr).toMatchObject({ code: 0, stdout: `${sha256(bytes)}\n` });
+    expect(most).toBe(2);
   });
 
   test("a file that is not what --sha256 says is refused, and leaves nothing to go on with", async () => {

@@ -7,6 +7,7 @@ import { type CompleteDeps, completeUpload } from "./complete-upload.ts";
 import { readContentDigest } from "./content-digest.ts";
 import { KeptHashes } from "./kept-hashes.ts";
 import { maxOpen, openUploadInParts } from "./open-upload.ts";
+import { PartsInProgress } from "./parts-in-progress.ts";
 import { type PartDeps, receivePart } from "./receive-part.ts";
 import { listUnfinished, type ResumableRow } from "./resumable.sql.ts";
 import { cancelUpload, getUpload } from "./resumable.ts";
@@ -38,6 +39,7 @@ const statuses = { open: "open", attaching: "completing", attached: "completed" 
 export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
   const places = new TenantLimiter(partLimits);
   const kept = new KeptHashes();
+  const inProgress = new PartsInProgress();
   const completing = { ...deps, kept, readers: new TenantLimiter(readLimits), joinMs };
   mount(artifactUploads.open, async (ctx) => {
     const row = await openUploadInParts({ ...deps, log: ctx.log }, uploadingOf(ctx, ctx.params.softwareModuleId), ctx.body);
@@ -53,11 +55,13 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
     try {
       const digest = readContentDigest(req.get("content-digest"));
       const part = { ...namedBy(ctx), offset: ctx.query.offset, length: lengthOf(req), digest };
+      // before it has a place, because the part that it waits for has one
+      await inProgress.turn(part, part.offset);
       const row = await places.limiterOf(ctx.tenantId).run(async () => {
         const cut = setTimeout(() => req.destroy(), partMs);
         req.setTimeout(deps.idleMs);
         try {
-          return await receivePart({ ...deps, kept }, { ...part, source: req });
+          return await receivePart({ ...deps, kept, inProgress }, { ...part, source: req });
         } finally {
           clearTimeout(cut);
           req.setTimeout(0);

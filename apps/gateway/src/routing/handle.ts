@@ -271,7 +271,8 @@ function pass({ deps, req, res }: Exchange, passing: Passing, body?: Buffer): vo
   // It sends the remaining time and not its end, because clocks of two hosts differ.
   if (!transfer) req.headers["x-harrier-budget"] = String(signIn.deadline - deps.now());
   const forwarded = req as ForwardedRequest;
-  forwarded.replica = deps.upstreams.pick(signIn.route.service);
+  // the replica that receives the parts of an upload has the hashes of those before
+  forwarded.replica = deps.upstreams.pick(signIn.route.service, signIn.params["uploadId"]);
   forwarded.surface = surface;
   forwarded.deadline = signIn.deadline;
   forwarded.repeated = false;

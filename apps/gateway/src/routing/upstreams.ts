@@ -1,5 +1,6 @@
 import { Agent } from "node:http";
 import { Agent as TlsAgent } from "node:https";
+import { crc32 } from "node:zlib";
 import { clockDifferenceMs, type RpcTls } from "@harrier/rpc";
 import { createProbes } from "./probes.ts";
 
@@ -16,8 +17,11 @@ export interface Replica {
 }
 
 export interface Upstreams {
-  /** Returns the next ready replica, round-robin; with none ready the next of all, whose error is then the answer. */
-  pick(service: UpstreamName): Replica;
+  /**
+   * Returns the next ready replica, round-robin; with none ready the next of all, whose error is then the answer. Requests with the same key get the
+   * same replica as long as it is ready, because it holds something for them.
+   */
+  pick(service: UpstreamName, key?: string): Replica;
   /** Returns another replica of the same service, if there is one; preferably a ready one. */
   pickOther(failed: Replica): Replica | undefined;
   /** Returns true while at least one replica of every service serves. */
@@ -58,14 +62,14 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
   return {
     agent,
     transferAgent,
-    pick(service) {
+    pick(service, key) {
       const list = lists.get(service) as { replicas: Replica[]; next: number };
-      const n = list.replicas.length;
-      for (let i = 0; i < n; i++) {
-        const replica = list.replicas[list.next++ % n] as Replica;
-        if (replica.ready) return replica;
-      }
-      return list.replicas[list.next++ % n] as Replica;
+      const from = key === undefined ? list.next : crc32(key);
+      const at = (n: number): Replica => list.replicas[(from + n) % list.replicas.length] as Replica;
+      let skipped = 0;
+      while (skipped < list.replicas.length && !at(skipped).ready) skipped += 1;
+      if (key === undefined) list.next = from + skipped + 1;
+      return at(skipped);
     },
     pickOther(failed) {
       const siblings = [...lists.values()].find((l) => l.replicas.includes(failed))?.replicas ?? [];

@@ -252,13 +252,27 @@ class Client {
   async uploadInParts(module: number, file: File): Promise<void> {
     const path = `softwaremodules/${module}/artifacts/uploads`;
     const { id, partSize } = await this.#send<Opened>(path, { filename: "f", size: file.size, sha256sum: file.sha256 });
-    for (let offset = 0; offset < file.size; ) {
-      const end = Math.min(offset + partSize, file.size);
-      const headers = { "content-type": "application/octet-stream", "content-length": String(end - offset) };
-      const part = Readable.from(file.blocks(offset, end));
-      ({ offset } = await this.#call<Opened>("PUT", `${path}/${id}?offset=${offset}`, headers, part));
+    let before: Promise<unknown> = Promise.resolve();
+    for (let offset = 0; offset < file.size; offset += partSize) {
+      const part = this.#sendPart(`${path}/${id}`, file, { offset, end: Math.min(offset + partSize, file.size) });
+      await Promise.all([before, part.sent]);
+      before = part.answered;
     }
+    await before;
     await this.#call("POST", `${path}/${id}/complete`);
+  }
+
+  /** `sent`: all its bytes are on their way, so that the next part may follow before this one is answered, as the command line sends them. */
+  #sendPart(path: string, file: File, { offset, end }: { offset: number; end: number }) {
+    const { promise: sent, resolve, reject } = Promise.withResolvers<void>();
+    const bytes = function* (): Generator<Buffer> {
+      yield* file.blocks(offset, end);
+      resolve();
+    };
+    const headers = { "content-type": "application/octet-stream", "content-length": String(end - offset) };
+    const answered = this.#call<Opened>("PUT", `${path}?offset=${offset}`, headers, Readable.from(bytes()));
+    answered.catch(reject);
+    return { sent, answered };
   }
 
   async firstArtifact(module: number): Promise<number> {
