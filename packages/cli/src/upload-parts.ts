@@ -18,6 +18,9 @@ const restMs = 1_000;
 /** While a part takes no longer than this, the next one is sent before it is answered. */
 const quickMs = 5_000;
 
+/** So many parts that were sent ahead may be refused before no more are. */
+const maxRefused = 3;
+
 /** A server that received the parts in several goes reads the file once more when it is complete; it is asked again for so long. */
 const completeMs = 600_000;
 
@@ -80,7 +83,7 @@ async function openOrContinue(session: Session, upload: Upload, key: UploadKey):
 }
 
 /**
- * Uploads a file part by part, with the memory of three parts. What has arrived stays arrived: after a broken connection it goes on at the offset that
+ * Uploads a file part by part, with the memory of five parts at most. What has arrived stays arrived: after a broken connection it goes on at the offset that
  * the server names, and so does the next run after this one was killed.
  */
 export async function uploadInParts(session: Session, upload: Upload): Promise<{ made: ArtifactView; read: string }> {
@@ -95,8 +98,9 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
   try {
     const bytes = new HashedFile(handle);
     let { offset } = opened;
-    let [breaks, ahead] = [0, true];
+    let [breaks, refused] = [0, 0];
     const stored = (to: number): void => {
+      if (to <= offset) return; // of two parts that are on their way, the later one may be answered first
       [offset, breaks] = [to, 0];
       bar.at(to);
     };
@@ -104,13 +108,14 @@ export async function uploadInParts(session: Session, upload: Upload): Promise<{
     while (offset < size) {
       await bytes.skipTo(offset, opened.partSize);
       try {
-        await sendFrom(session, { params, bytes, from: offset, size, partSize: opened.partSize, ahead, stored });
+        await sendFrom(session, { params, bytes, from: offset, size, partSize: opened.partSize, ahead: refused < maxRefused, stored });
       } catch (error) {
         const elsewhere = error instanceof ApiError && error.code === "uploadOffset";
-        if (!(elsewhere || error instanceof NetworkError) || ++breaks > maxBreaks) throw error;
-        // a part that was sent ahead may have come to a replica that does not receive the one before
-        if (elsewhere) ahead = false;
-        else await sleep(breaks * restMs, undefined, { signal: session.signal });
+        const tooMuch = refused < maxRefused && error instanceof ApiError && (error.status === 429 || error.status === 503);
+        if (!(elsewhere || tooMuch || error instanceof NetworkError) || ++breaks > maxBreaks) throw error;
+        // a part that was sent ahead may have come to a replica that does not receive the one before, or was one too many
+        if (elsewhere || tooMuch) refused += 1;
+        if (!elsewhere) await sleep(breaks * restMs, undefined, { signal: session.signal });
         offset = (await offsetAt(session, params)) ?? offset;
       }
     }
@@ -148,21 +153,28 @@ interface Sending {
  */
 async function sendFrom(session: Session, { params, bytes, from, size, partSize, ahead, stored }: Sending): Promise<void> {
   const underway: Promise<void>[] = [];
-  let quick = false;
+  let [quick, failed] = [false, false];
+  const given = new AbortController();
+  const signal = AbortSignal.any([session.signal, given.signal]);
   try {
-    for (let offset = from; offset < size; offset += partSize) {
+    for (let offset = from; offset < size && !failed; offset += partSize) {
       const part = await bytes.part(offset, Math.min(partSize, size - offset));
       while (underway.length > (quick ? 1 : 0)) await underway.shift();
+      if (failed) break;
       const began = performance.now();
-      const sent = sendPart(session, params, offset, part).then((row) => {
+      const sent = sendPart(session, { params, offset, part, signal }).then((row) => {
         quick = ahead && performance.now() - began < quickMs;
         stored(row.offset);
       });
-      sent.catch(() => undefined); // it is awaited in its turn
+      // it is awaited in its turn, but nothing is sent behind it
+      sent.catch(() => {
+        failed = true;
+      });
       underway.push(sent);
     }
     while (underway.length > 0) await underway.shift();
   } finally {
+    given.abort();
     await Promise.allSettled(underway);
   }
 }
@@ -179,7 +191,14 @@ async function offsetAt(session: Session, params: Params): Promise<number | unde
 
 type Params = { softwareModuleId: number; uploadId: string };
 
-async function sendPart(session: Session, params: Params, offset: number, part: Uint8Array): Promise<ArtifactUploadView> {
+interface SentPart {
+  readonly params: Params;
+  readonly offset: number;
+  readonly part: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+async function sendPart(session: Session, { params, offset, part, signal }: SentPart): Promise<ArtifactUploadView> {
   const client = await session.client();
   const digest = createHash("sha256").update(part).digest("base64");
   const headers = { "content-type": "application/octet-stream", "content-digest": `sha-256=:${digest}:` };
@@ -187,7 +206,7 @@ async function sendPart(session: Session, params: Params, offset: number, part: 
     params,
     query: { offset },
     upload: { body: part as Uint8Array<ArrayBuffer>, headers },
-    signal: session.signal,
+    signal,
   });
 }
 

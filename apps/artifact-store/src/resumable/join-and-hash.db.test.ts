@@ -8,7 +8,6 @@ import { type Bench, openBench, principal, randomContent, silentLog, tenantId } 
 import { completeUpload } from "./complete-upload.ts";
 import { type JoinDeps, joinAndHash, waitForJoin } from "./join-and-hash.ts";
 import { KeptHashes } from "./kept-hashes.ts";
-import { PartsInProgress } from "./parts-in-progress.ts";
 import { receivePart } from "./receive-part.ts";
 import { type Claimed, claimAt } from "./resumable.ts";
 
@@ -44,7 +43,6 @@ function depsOf(more: Partial<Omit<JoinDeps, "fault">> = {}) {
     storage,
     keepMs: 0,
     kept,
-    inProgress: new PartsInProgress(),
     readers,
     idleMs: 10_000,
     joinMs: 10_000,

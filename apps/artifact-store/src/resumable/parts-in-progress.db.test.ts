@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningService, startService } from "../service.suite.ts";
@@ -15,7 +14,15 @@ beforeAll(async () => {
 afterAll(async () => service?.stop());
 beforeEach(clear);
 
-/** Begins the first part of an upload, and holds back its second half until `rest` is called; `cut` ends its connection instead. */
+/** Waits until two parts are not answered yet: behind its audit entry a part waits for its turn. */
+async function untilBothBegun(): Promise<void> {
+  await eventually(async () => {
+    const pending = "select from artifact_store_audit.audit_pending where action = 'artifactUploads.sendPart' and result is null";
+    expect(await service.bench.sql(pending)).toHaveLength(2);
+  });
+}
+
+/** Begins the first part of an upload, and holds back its second half until `rest` is called; `cut` ends its connection. */
 async function halfSent(id: string, bytes: Buffer) {
   const { promise, resolve: rest } = Promise.withResolvers<void>();
   const half = partSize / 2;
@@ -44,7 +51,7 @@ describe("a part that comes before the one in front of it is stored", () => {
     const second = put(id, partSize, bytes.subarray(partSize, 2 * partSize)).finally(() => {
       answered = true;
     });
-    await sleep(100);
+    await untilBothBegun();
     expect(answered).toBe(false);
     first.rest();
     expect((await first.answer).statusCode).toBe(200);
@@ -58,7 +65,7 @@ describe("a part that comes before the one in front of it is stored", () => {
     const id = await open(bytes.length);
     const first = await halfSent(id, bytes);
     const second = put(id, partSize, bytes.subarray(partSize));
-    await sleep(100);
+    await untilBothBegun();
     first.answer.catch(() => undefined);
     first.cut();
     const answer = await second;
@@ -72,7 +79,7 @@ describe("a part that comes before the one in front of it is stored", () => {
     const id = await open(bytes.length);
     const first = await halfSent(id, bytes);
     const second = put(id, partSize, bytes.subarray(partSize));
-    await sleep(100);
+    await untilBothBegun();
     for (const offset of [partSize, 5, 2 * partSize])
       expect(code(await put(id, offset, Buffer.from("x")))).toEqual([409, "hawkbit.server.error.artifact.uploadOffset"]);
     const other = await open(1);

@@ -12,37 +12,45 @@ interface InProgress {
   awaited: boolean;
 }
 
-type Upload = Pick<Named, "tenantId" | "uploadId">;
+/** A part as its client says that it is. */
+interface Part extends Pick<Named, "tenantId" | "uploadId"> {
+  readonly offset: number;
+  /** The offset behind it. */
+  readonly end: number;
+}
 
 /**
- * The parts that this process receives, by their uploads. A client may send a part while the one before is being stored, so that its line does not rest
- * meanwhile (docs/adr/0058): the part then waits here, and its bytes in the connection.
+ * The parts that this process receives or has places for, by their uploads. A client may send a part while the one before is being stored, so that its
+ * line does not rest meanwhile (docs/adr/0058): the part then waits here, and its bytes in the connection. Which part counts, and when, is decided by the
+ * lease of the upload alone.
  */
 export class PartsInProgress {
   readonly #parts = new Map<string, InProgress>();
 
-  /** Says that the part up to `end` is being received until the result is disposed of. Only the holder of the upload's lease may call it. */
-  begin({ tenantId, uploadId }: Upload, end: number): Disposable {
+  /** Runs `receive` for a part; behind the part that ends where it begins if that one is in progress and no other part waits for it. */
+  async inTurn<T>({ tenantId, uploadId, offset, end }: Part, receive: () => Promise<T>): Promise<T> {
     const key = `${tenantId}/${uploadId}`;
+    const before = this.#parts.get(key);
+    if (before?.end === offset && !before.awaited) {
+      before.awaited = true;
+      await atMost(waitMs, before.ended);
+      before.awaited = false;
+    }
+    // a part that comes beside another one is refused, or has to be sent again
+    if (this.#parts.has(key)) return await receive();
     const { promise: ended, resolve } = Promise.withResolvers<void>();
-    const part: InProgress = { end, ended, awaited: false };
-    this.#parts.set(key, part);
-    return {
-      [Symbol.dispose]: () => {
-        // one that lost its lease must not end another
-        if (this.#parts.get(key) === part) this.#parts.delete(key);
-        resolve();
-      },
-    };
+    this.#parts.set(key, { end, ended, awaited: false });
+    try {
+      return await receive();
+    } finally {
+      this.#parts.delete(key);
+      resolve();
+    }
   }
+}
 
-  /** Waits for the end of the part that ends at `offset`, if this process receives it and no other part waits for it. */
-  async turn({ tenantId, uploadId }: Upload, offset: number): Promise<void> {
-    const part = this.#parts.get(`${tenantId}/${uploadId}`);
-    if (part === undefined || part.end !== offset || part.awaited) return;
-    part.awaited = true;
-    const enough = new AbortController();
-    await Promise.race([part.ended, sleep(waitMs, undefined, { signal: enough.signal }).catch(() => undefined)]);
-    enough.abort();
-  }
+async function atMost(ms: number, ended: Promise<void>): Promise<void> {
+  const enough = new AbortController();
+  await Promise.race([ended, sleep(ms, undefined, { signal: enough.signal }).catch(() => undefined)]);
+  enough.abort();
 }

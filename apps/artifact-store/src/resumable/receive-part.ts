@@ -12,13 +12,11 @@ import { keepLease, leaseLost } from "../upload/lease.ts";
 import { passing } from "../upload/measure.ts";
 import type { GivenDigest } from "./content-digest.ts";
 import type { KeptHashes } from "./kept-hashes.ts";
-import type { PartsInProgress } from "./parts-in-progress.ts";
 import { commitPart, type ResumableRow, renewResumable } from "./resumable.sql.ts";
 import { type Claimed, claimAt, keepMs, type Named, partAt, release, wrongOffset } from "./resumable.ts";
 
 export interface PartDeps extends BlobDeps {
   readonly kept: KeptHashes;
-  readonly inProgress: PartsInProgress;
   readonly fault: (name: "artifact-store.part.after-store" | "artifact-store.part.after-commit") => void | Promise<void>;
 }
 
@@ -38,14 +36,11 @@ export interface PartOrder extends Named {
  * when the client is gone; storageFull, unavailable, artifactUploadFailed.
  */
 export async function receivePart(deps: PartDeps, order: PartOrder): Promise<ResumableRow> {
-  // its client may have gone while it waited, and the next one should find the upload free
-  if (order.source.destroyed) throw cutOff();
   const upload = await claimAt(deps, order, order.offset);
   using _lease = keepLease(deps.db, upload, renewResumable);
-  const part = partAt(upload);
-  using _progress = deps.inProgress.begin(order, upload.received + part.size);
   let hashes: FileHashes | undefined;
   try {
+    const part = partAt(upload);
     if (part.size === 0) throw wrongOffset(upload);
     if (order.length !== undefined && order.length !== part.size) throw wrongLength(part.size);
     hashes = upload.received === 0 ? new FileHashes() : deps.kept.take(upload);
@@ -89,17 +84,17 @@ async function store(
  * A client that is gone in the middle ends the part with an error.
  */
 async function passOn(body: Readable, checked: Transform): Promise<void> {
-  const fail = (): void => {
-    if (!body.readableEnded) checked.destroy(cutOff());
+  const cutOff = (): void => {
+    if (!body.readableEnded) checked.destroy(new HarrierError("multipartInvalid", "The part was cut off."));
   };
-  body.once("error", fail).once("close", fail);
-  if (body.destroyed) fail();
+  body.once("error", cutOff).once("close", cutOff);
+  if (body.destroyed) cutOff();
   else body.pipe(checked);
   try {
     await finished(checked, { readable: false });
   } finally {
     body.unpipe(checked);
-    body.off("error", fail).off("close", fail);
+    body.off("error", cutOff).off("close", cutOff);
   }
 }
 
@@ -136,10 +131,6 @@ async function commit(
   const row = await runOne(deps.db.pool, commitPart, [tenantId, id, leaseId, received, place, part.number, receipt, keepMs]);
   if (row === undefined) throw leaseLost();
   return { ...upload, received, expiresAt: row.expiresAt };
-}
-
-function cutOff(): HarrierError {
-  return new HarrierError("multipartInvalid", "The part was cut off.");
 }
 
 function wrongLength(size: number): HarrierError {

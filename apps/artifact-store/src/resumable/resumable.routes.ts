@@ -55,18 +55,18 @@ export function mountResumable(mount: Mount, deps: ResumableRouteDeps): void {
     try {
       const digest = readContentDigest(req.get("content-digest"));
       const part = { ...namedBy(ctx), offset: ctx.query.offset, length: lengthOf(req), digest };
-      // before it has a place, because the part that it waits for has one
-      await inProgress.turn(part, part.offset);
-      const row = await places.limiterOf(ctx.tenantId).run(async () => {
+      const receive = async (): Promise<ResumableRow> => {
         const cut = setTimeout(() => req.destroy(), partMs);
         req.setTimeout(deps.idleMs);
         try {
-          return await receivePart({ ...deps, kept, inProgress }, { ...part, source: req });
+          return await receivePart({ ...deps, kept }, { ...part, source: req });
         } finally {
           clearTimeout(cut);
           req.setTimeout(0);
         }
-      });
+      };
+      const end = part.offset + (part.length ?? partSize);
+      const row = await inProgress.inTurn({ ...part, end }, () => places.limiterOf(ctx.tenantId).run(receive));
       return { body: toView(row) };
     } catch (error) {
       discardRest(req, discardBudget);

@@ -1,9 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
 import { Pool } from "undici";
 import type { Bench } from "../lib/context.ts";
 import { cpuSeconds, difference, peakMiB } from "../lib/cpu.ts";
 import { median } from "../lib/statistics.ts";
+import { copyOut, type File, makeFile, TransferClient } from "../lib/transfer-client.ts";
 import { startBareCopy } from "../limits/bare-copy.ts";
 
 const scenario = "transfer of a large file";
@@ -19,33 +19,6 @@ const memoryMiB = 300;
 /** Whether the bytes of a transfer pass through this process. */
 const isOnTheWay = (process: string): boolean => /^(gateway|artifact-store)/.test(process);
 
-interface Created {
-  readonly id: number;
-}
-interface Opened {
-  readonly id: string;
-  readonly offset: number;
-  readonly partSize: number;
-}
-
-/** The file of one round: no two are equal, so that none is stored already. */
-interface File {
-  readonly size: number;
-  readonly sha256: string;
-  blocks(from?: number, to?: number): Generator<Buffer>;
-}
-
-/** Makes a file of one random block that repeats behind a first one of its own. */
-function makeFile(size: number): File {
-  const [first, block] = [randomBytes(mebi), randomBytes(mebi)];
-  const blocks = function* (from = 0, to = size): Generator<Buffer> {
-    for (let at = from; at < to; at += mebi) yield (at === 0 ? first : block).subarray(0, Math.min(mebi, to - at));
-  };
-  const hash = createHash("sha256");
-  for (const bytes of blocks()) hash.update(bytes);
-  return { size, sha256: hash.digest("hex"), blocks };
-}
-
 /** Measures uploads, in one request and in parts, and downloads of a large file, beside a plain copy over one connection of the same run. */
 export async function benchTransfer(bench: Bench): Promise<void> {
   const { stack, report, options } = bench;
@@ -53,11 +26,11 @@ export async function benchTransfer(bench: Bench): Promise<void> {
   const bare = await startBareCopy();
   const [own, plain] = [new Pool(stack.baseUrl, { connections: 2, bodyTimeout: 0, headersTimeout: 0 }), new Pool(bare.url)];
   try {
-    const client = new Client(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
+    const client = new TransferClient(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
     const names = ["plainUp", "up", "parts", "plainDown", "down"] as const;
     const rates = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<(typeof names)[number], number[]>;
     const costs = new Costs(bench);
-    await client.allowFilesOf(size);
+    await client.allowFiles(size, (rounds + 1) * 2 * size + small.downloads * mebi);
     for (let round = 0; round <= rounds; round += 1) {
       const [one, other] = [makeFile(size), makeFile(size)];
       const plainUp = await rateOf(size, () => copyIn(plain, one));
@@ -101,7 +74,11 @@ export async function benchTransfer(bench: Bench): Promise<void> {
 async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise<void> {
   const pools = [new Pool(stack.baseUrl, { connections: small.atATime }), new Pool(bareUrl, { connections: small.atATime })] as const;
   try {
-    const client = new Client(pools[0], `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`, "small");
+    const client = new TransferClient(
+      pools[0],
+      `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`,
+      "small",
+    );
     const file = makeFile(mebi);
     const module = await client.createModule();
     await client.upload(module, file);
@@ -179,114 +156,4 @@ async function copyIn(pool: Pool, file: File): Promise<void> {
   const { statusCode, body } = await pool.request({ method: "POST", path: "/", body: Readable.from(file.blocks()) });
   await body.dump();
   if (statusCode !== 200) throw new Error(`plain copy: ${statusCode}`);
-}
-
-async function copyOut(pool: Pool, path: string, headers: Record<string, string>, each: (bytes: Buffer) => void = () => {}): Promise<void> {
-  const { statusCode, body } = await pool.request({ method: "GET", path, headers });
-  for await (const bytes of body) each(bytes as Buffer);
-  if (statusCode !== 200) throw new Error(`${path}: ${statusCode}`);
-}
-
-class Client {
-  readonly #pool: Pool;
-  readonly #headers: Record<string, string>;
-  readonly #name: string;
-  #made = 0;
-
-  constructor(pool: Pool, authorization: string, name = "transfer") {
-    this.#pool = pool;
-    this.#name = name;
-    this.#headers = { authorization };
-  }
-
-  async #call<Body>(
-    method: "GET" | "POST" | "PUT",
-    path: string,
-    headers: Record<string, string> = {},
-    body?: string | Readable,
-  ): Promise<Body> {
-    const answer = await this.#pool.request({
-      method,
-      path: `/api/mgmt/v1/${path}`,
-      headers: { ...this.#headers, ...headers },
-      ...(body === undefined ? {} : { body }),
-    });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
-    return JSON.parse(text) as Body;
-  }
-
-  #send<Body>(path: string, body: object): Promise<Body> {
-    return this.#call("POST", path, { "content-type": "application/json" }, JSON.stringify(body));
-  }
-
-  /** Raises the limits of the tenant, so that it may have the files of all rounds at once. */
-  async allowFilesOf(size: number): Promise<void> {
-    const limits = { ARTIFACT_MAX_BYTES: size, ARTIFACT_STORAGE_MAX_BYTES: (rounds + 1) * 2 * size + small.downloads * mebi };
-    for (const [name, limit] of Object.entries(limits))
-      await this.#call("PUT", `system/tenants/DEFAULT/quotas/${name}`, { "content-type": "application/json" }, JSON.stringify({ limit }));
-  }
-
-  async createModule(): Promise<number> {
-    this.#made += 1;
-    const [module] = await this.#send<Created[]>("softwaremodules", [
-      { name: `${this.#name}-${this.#made}`, version: "1", type: "os" },
-    ] as object);
-    return (module as Created).id;
-  }
-
-  async upload(module: number, file: File): Promise<void> {
-    const boundary = "------------------------d74496d66958873e"; // as long as that of curl
-    const head = Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n`);
-    const end = Buffer.from(`\r\n--${boundary}--\r\n`);
-    const form = function* (): Generator<Buffer> {
-      yield head;
-      yield* file.blocks();
-      yield end;
-    };
-    const headers = { "content-type": `multipart/form-data; boundary=${boundary}` };
-    const path = `softwaremodules/${module}/artifacts?sha256sum=${file.sha256}`;
-    await this.#call("POST", path, headers, Readable.from(form()));
-  }
-
-  async uploadInParts(module: number, file: File): Promise<void> {
-    const path = `softwaremodules/${module}/artifacts/uploads`;
-    const { id, partSize } = await this.#send<Opened>(path, { filename: "f", size: file.size, sha256sum: file.sha256 });
-    let before: Promise<unknown> = Promise.resolve();
-    for (let offset = 0; offset < file.size; offset += partSize) {
-      const part = this.#sendPart(`${path}/${id}`, file, { offset, end: Math.min(offset + partSize, file.size) });
-      await Promise.all([before, part.sent]);
-      before = part.answered;
-    }
-    await before;
-    await this.#call("POST", `${path}/${id}/complete`);
-  }
-
-  /** `sent`: all its bytes are on their way, so that the next part may follow before this one is answered, as the command line sends them. */
-  #sendPart(path: string, file: File, { offset, end }: { offset: number; end: number }) {
-    const { promise: sent, resolve, reject } = Promise.withResolvers<void>();
-    const bytes = function* (): Generator<Buffer> {
-      yield* file.blocks(offset, end);
-      resolve();
-    };
-    const headers = { "content-type": "application/octet-stream", "content-length": String(end - offset) };
-    const answered = this.#call<Opened>("PUT", `${path}?offset=${offset}`, headers, Readable.from(bytes()));
-    answered.catch(reject);
-    return { sent, answered };
-  }
-
-  async firstArtifact(module: number): Promise<number> {
-    const [artifact] = await this.#call<Created[]>("GET", `softwaremodules/${module}/artifacts`);
-    return (artifact as Created).id;
-  }
-
-  /** Reads the whole file and checks its size; its bytes are checked at both ends, because a hash would be measured too. */
-  async download(module: number, artifact: number, file: File): Promise<void> {
-    let size = 0;
-    const path = `/api/mgmt/v1/softwaremodules/${module}/artifacts/${artifact}/download`;
-    await copyOut(this.#pool, path, this.#headers, (bytes) => {
-      size += bytes.length;
-    });
-    if (size !== file.size) throw new Error(`the download has ${size} bytes instead of ${file.size}`);
-  }
 }
