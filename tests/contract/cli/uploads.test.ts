@@ -74,7 +74,10 @@ describe("uploads that are interrupted (contract console.md §5, M15)", () => {
   const servers: Server[] = [];
   afterEach(() => closeAll(servers));
 
-  test("the next part is sent before one is answered, until three came to a replica that does not receive the one before", async () => {
+  test.each([
+    ["came to a replica that does not receive the one before", 409, "hawkbit.server.error.artifact.uploadOffset"],
+    ["were too many", 429, "hawkbit.server.error.tooManyRequests"],
+  ])("the next part is sent before one is answered, until three %s", async (_why, status, errorCode) => {
     let [running, most, refused, elsewhere] = [0, 0, 0, true];
     const front = await answering(servers, (from, to) => {
       if (from.method !== "PUT") return passOn(from, to);
@@ -87,17 +90,17 @@ describe("uploads that are interrupted (contract console.md §5, M15)", () => {
       refused += 1;
       from.resume().once("end", () => {
         answered();
-        json(to, { errorCode: "hawkbit.server.error.artifact.uploadOffset", info: { offset: 0 } }, 409);
+        json(to, { errorCode, info: { offset: 0 } }, status);
       });
     });
     const send = (name: string) => harrier(upload("--name", name), { env: { ...env, HARRIER_SERVER: front.url } });
     const expected = { code: 0, stdout: `${sha256(bytes)}\n` };
-    const ran = await send("elsewhere.bin");
+    const ran = await send(`refused-${status}.bin`);
     expect(ran, ran.stderr).toMatchObject(expected);
     expect(partsOf(ran.stderr)).toEqual(Array.from({ length: 8 }, (_, n) => n * 8 * mebibyte));
     expect([refused, most]).toEqual([3, 2]);
     [elsewhere, most] = [false, 0];
-    const next = await send("ahead.bin");
+    const next = await send(`ahead-${status}.bin`);
     expect(next, next.stderr).toMatchObject(expected);
     expect([refused, most]).toEqual([3, 2]);
     expect(running).toBe(0);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Database, run, runCount } from "@harrier/db";
 import { HarrierError } from "@harrier/errors";
 import { bytesPassed, type TenantLimiter } from "@harrier/service";
@@ -6,6 +5,7 @@ import type { BlobHashes } from "../blobs/blobs.sql.ts";
 import { FileHashes } from "../hashing/file-hashes.ts";
 import { partSize, type Storage, stagingKey } from "../storage/storage.ts";
 import { keepLease, leaseLost } from "../upload/lease.ts";
+import { inTime } from "./in-time.ts";
 import type { KeptHashes } from "./kept-hashes.ts";
 import { listReceipts, renewResumable, saveHashes } from "./resumable.sql.ts";
 import { type Claimed, release } from "./resumable.ts";
@@ -55,15 +55,6 @@ export async function joinAndHash(deps: JoinDeps, upload: Claimed): Promise<Hash
     )
     .finally(() => release(deps, upload));
   return undefined;
-}
-
-async function inTime<T>(ms: number, work: Promise<T>): Promise<T | "late"> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, sleep(ms, "late" as const, { signal: timer.signal, ref: false })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 async function joinAndSave(deps: JoinDeps, upload: Claimed): Promise<Hashes> {

@@ -1,34 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Answer, type Call, type RunningService, startService } from "../service.suite.ts";
+import { type RunningService, startService } from "../service.suite.ts";
 import { partSize } from "../storage/storage.ts";
+import { code, json, path, uploadsOf } from "./resumable.suite.ts";
 
-const path = "/api/mgmt/v1/softwaremodules/11/artifacts/uploads";
-const code = (answer: Answer): [number, unknown] => [answer.status, answer.json()["errorCode"]];
 let service: RunningService;
+const { open, put, complete, cancel, clear } = uploadsOf(() => service);
 
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(async () => service?.stop());
-beforeEach(async () => {
-  await service.bench.sql("delete from artifact_store.resumable_uploads");
-  await service.bench.clear();
-  service.neighbours.maxBytes = 100_000_000;
-});
-
-const json = (value: object): Call => ({ headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(value)) });
-
-async function open(size: number): Promise<string> {
-  const answer = await service.call("POST", path, json({ filename: "fw.bin", size }));
-  expect(answer.status, String(answer.body)).toBe(201);
-  return String(answer.json()["id"]);
-}
-
-async function send(id: string, bytes: Buffer): Promise<void> {
-  const headers = { "content-type": "application/octet-stream", "content-length": String(bytes.length) };
-  expect((await service.call("PUT", `${path}/${id}?offset=0`, { headers, body: bytes })).status).toBe(200);
-}
+beforeEach(clear);
 
 describe("an upload in parts (contract console.md M15)", () => {
   it.each([
@@ -66,7 +49,7 @@ describe("an upload in parts (contract console.md M15)", () => {
   it("is listed until it is an artifact or is removed, with its module and who opened it", async () => {
     const list = async () => JSON.parse(String((await service.call("GET", "/api/mgmt/v1/artifacts/uploads")).body)) as object[];
     const [first, second] = [await open(10), await open(partSize + 1)];
-    await send(second, randomBytes(partSize));
+    expect((await put(second, 0, randomBytes(partSize))).status).toBe(200);
     const common = { status: "open", partSize, softwareModuleId: 11, openedBy: "admin", filename: "fw.bin" };
     const times = { expiresAt: expect.any(Number), createdAt: expect.any(Number) };
     expect(await list()).toEqual([
@@ -74,14 +57,14 @@ describe("an upload in parts (contract console.md M15)", () => {
       { ...common, ...times, id: second, size: partSize + 1, offset: partSize },
     ]);
     await service.bench.sql("update artifact_store.resumable_uploads set opened_by = null where id = $1", [second]);
-    await send(first, randomBytes(10));
-    expect((await service.call("POST", `${path}/${first}/complete`)).status).toBe(201);
+    expect((await put(first, 0, randomBytes(10))).status).toBe(200);
+    expect((await complete(first)).status).toBe(201);
     const [left, ...others] = await list();
     expect([left, others]).toEqual([expect.not.objectContaining({ openedBy: expect.anything() }), []]);
     // what is over counts until the janitor has removed it
     await service.bench.sql("update artifact_store.resumable_uploads set expires_at = now() - interval '1 second' where id = $1", [second]);
     expect(await list()).toHaveLength(1);
-    expect((await service.call("DELETE", `${path}/${second}`)).status).toBe(200);
+    expect((await cancel(second)).status).toBe(200);
     expect(await list()).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { inTime } from "./in-time.ts";
 import type { Named } from "./resumable.ts";
 
 /** A part waits no longer than this for the one before it; the state of its upload answers it then. */
@@ -33,7 +33,7 @@ export class PartsInProgress {
     const before = this.#parts.get(key);
     if (before?.end === offset && !before.awaited) {
       before.awaited = true;
-      await atMost(waitMs, before.ended);
+      await inTime(waitMs, before.ended);
       before.awaited = false;
     }
     // a part that comes beside another one is refused, or has to be sent again
@@ -47,10 +47,4 @@ export class PartsInProgress {
       resolve();
     }
   }
-}
-
-async function atMost(ms: number, ended: Promise<void>): Promise<void> {
-  const enough = new AbortController();
-  await Promise.race([ended, sleep(ms, undefined, { signal: enough.signal }).catch(() => undefined)]);
-  enough.abort();
 }
