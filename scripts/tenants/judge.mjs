@@ -221,7 +221,7 @@ class Judge {
     } else if (range !== undefined && !kept.has(range)) {
       const column = columnOf(withoutCast(other));
       if (column?.length === 2) this.pass(scopes.find(({ names }) => names.has(column[0]))?.names.get(column[0]), range);
-      else if (!hasColumn(other)) this.pass(this.value, range);
+      else if (isElementOfGiven(other) || !hasColumn(other)) this.pass(this.value, range);
     }
   }
 
@@ -265,6 +265,11 @@ class Judge {
     }
     return undefined;
   }
+}
+
+/** Whether an expression is an element of a list of the caller: whichever it is, the caller has given it. */
+function isElementOfGiven(node) {
+  return withoutCast(withoutCast(node)?.A_Indirection?.arg)?.ParamRef !== undefined;
 }
 
 /** Whether an expression has a column, whose value another row decides. */

@@ -24,6 +24,7 @@ describe("which tables of a statement are held to a tenant", () => {
     "select * from actions where (tenant_id, target_id) in (select tenant_id, id from targets where tenant_id = $1)",
     "select * from unnest($1::int[]) as u (tenant_id) join targets t on t.tenant_id = u.tenant_id",
     "select * from unnest($1::int[]) as u (tenant) join targets t on t.tenant_id = u.tenant",
+    "select * from unnest($1::int[]) as u (place) join targets t on t.tenant_id = ($2::int[])[u.place]",
     "update targets t set name = 'x' from actions a where a.tenant_id = $1 and t.tenant_id = a.tenant_id",
     "delete from targets using actions a where targets.tenant_id = $1 and a.tenant_id = targets.tenant_id",
     "insert into targets (tenant_id, id) values ($1, $2) on conflict (tenant_id, id) do nothing",
@@ -51,6 +52,7 @@ describe("which tables of a statement are held to a tenant", () => {
     ["update targets set name = 'x' where id = $1", ["targets"]],
     ["delete from targets", ["targets"]],
     ["insert into targets (tenant_id, id) select $1, id from actions", ["actions"]],
+    ["select * from targets t join other o on t.tenant_id = o.owners[o.place]", ["targets"]],
     ["select * from management.sets_v1", ["management.sets_v1"]],
     ["select * from targets t join other o on o.id = t.id where t.tenant_id = o.owner", ["targets"]],
   ])("not held: %s", (sql, expected) => {

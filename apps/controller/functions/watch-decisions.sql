@@ -54,17 +54,17 @@ create or replace function target_after(p_tenant int, a actions, t target_state,
 language plpgsql as $after$
 begin
   if p_effect = 'installed' and a.multi_assignment then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), a.set_id);
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(t.tenant_id, t.target_id, a.id), a.set_id);
     t.installed_set_id := a.set_id;
     t.installed_at := now();
     t.installed_action_id := greatest(a.id, (
       select max(o.id) from actions o
-       where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
-    t.update_status := case when (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then 2 else 3 end;
+       where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
+    t.update_status := case when (exists (select from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(t.tenant_id, t.target_id, a.id) is not null) then 2 else 3 end;
     t.request_attributes := true;
   elsif p_effect = 'downloaded' and a.multi_assignment then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), t.assigned_set_id);
-    t.update_status := case when (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then 2 else 3 end;
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(t.tenant_id, t.target_id, a.id), t.assigned_set_id);
+    t.update_status := case when (exists (select from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(t.tenant_id, t.target_id, a.id) is not null) then 2 else 3 end;
     t.request_attributes := true;
   elsif p_effect = 'installed' then
     if a.force_type = 3 then t.assigned_set_id := a.set_id; end if;
@@ -72,7 +72,7 @@ begin
     t.installed_at := now();
     t.installed_action_id := greatest(a.id, (
       select max(o.id) from actions o
-       where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
+       where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.set_id = a.set_id and o.status = 0));
     if t.assigned_set_id = t.installed_set_id then t.update_status := 3; end if;
     t.request_attributes := true;
   elsif p_effect = 'claimed' then
@@ -87,8 +87,8 @@ begin
     t.update_status := 3;
     t.request_attributes := true;
   elsif p_effect = 'cancelled' then
-    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(p_tenant, t.target_id, a.id), t.installed_set_id);
-    if not (exists (select from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(p_tenant, t.target_id, a.id) is not null) then t.update_status := 3; end if;
+    t.assigned_set_id := coalesce((select o.set_id from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id order by o.id limit 1), proving_set(t.tenant_id, t.target_id, a.id), t.installed_set_id);
+    if not (exists (select from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id) or proving_set(t.tenant_id, t.target_id, a.id) is not null) then t.update_status := 3; end if;
   end if;
   return t;
 end

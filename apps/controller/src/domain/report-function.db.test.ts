@@ -1,7 +1,9 @@
 import { type ActionStatus, actionStatus, type ForceType, forceType, updateStatus } from "@harrier/contracts";
+import { runOne } from "@harrier/db";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DeviceFixture, deviceFixture, seedActions, seedTargets } from "../device.fixture.ts";
+import { callRecordReports } from "../feedback/report.sql.ts";
 import { bucketOf } from "./codes.ts";
 import { type ActionState, type Decision, decideReport, type Report, type Situation } from "./decide-report.ts";
 import { channels, endsAction, executions, results } from "./transitions.ts";
@@ -14,6 +16,8 @@ afterAll(() => fixture.close());
 
 const rolloutId = 7;
 const groupId = 8;
+/** So many reports of different targets are recorded by one call. */
+const perCall = 64;
 const limits = { entries: 1_000, messages: 50 };
 
 /** Stores a situation under ids of its own: the target is `n`, its actions are counted from `10 * n`. */
@@ -46,13 +50,27 @@ async function sendAll(cells: readonly { situation: Situation; report: Report }[
     messages: report.messageCount,
   }));
   const { pool } = fixture.database.db("controller");
-  const sent = await pool.query(
-    `select c.n, report(1, 'd' || c.n, c.action, c.channel, c.execution, c.result, c.code,
-              array(select 'm' || i from generate_series(1, c.messages) i), now(), ${limits.entries}, ${limits.messages}, 'DEFAULT', null) as outcome
-       from jsonb_to_recordset($1::jsonb) as c(n int, action bigint, channel smallint, execution smallint, result smallint, code int, messages int)`,
-    [JSON.stringify(calls)],
-  );
-  const outcomes = new Map<number, string>(sent.rows.map((row) => [row.n, row.outcome]));
+  const outcomes = new Map<number, string>();
+  for (let from = 0; from < calls.length; from += perCall) {
+    const together = calls.slice(from, from + perCall);
+    const row = await runOne(pool, callRecordReports, [
+      together.map(() => 1),
+      together.map(({ n }) => `d${n}`),
+      together.map(({ action }) => action),
+      together.map(({ channel }) => channel),
+      together.map(({ execution }) => execution),
+      together.map(({ result }) => result),
+      together.map(({ code }) => code),
+      together.flatMap(({ messages }) => Array.from({ length: messages }, (_, i) => `m${i + 1}`)),
+      together.map(({ messages }) => messages),
+      together.map(() => Date.now()),
+      together.map(() => limits.entries),
+      together.map(() => limits.messages),
+      together.map(() => "DEFAULT"),
+      together.map(() => null),
+    ]);
+    for (const [i, { n }] of together.entries()) outcomes.set(n, row?.outcomes[i] ?? "none");
+  }
   const stored = await pool.query(
     `select s.target_id as n, s.update_status, s.assigned_set_id, s.installed_set_id, s.installed_action_id, s.request_attributes,
             a.status, a.active, a.revision, a.last_status_code, h.status as entry,

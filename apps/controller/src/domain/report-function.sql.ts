@@ -1,6 +1,6 @@
 import { type ActionStatusName, actionStatus, forceType, tally, updateStatus } from "@harrier/contracts";
 import { devicePrincipal } from "./codes.ts";
-import { type Branch, chain, findActionSql, indent, oneOf, recordChangeSql } from "./function-parts.sql.ts";
+import { type Branch, chain, indent, oneOf, recordChangesSql } from "./function-parts.sql.ts";
 import {
   channels,
   effectsWithMultiAssignment,
@@ -16,12 +16,16 @@ import {
 } from "./transitions.ts";
 
 /*
- * This file writes the SQL function `report` from the transition table: one report is one call and one round trip. Every fragment below has its
- * counterpart in decide-report.ts; the cell test compares the two on real PostgreSQL.
+ * This file writes the SQL function `record_reports` from the transition table: reports that arrive together are one call and one round trip, and each
+ * of its statements is for all of them. Every fragment below has its counterpart in decide-report.ts; the cell test compares the two on real
+ * PostgreSQL.
  */
 
 const code = (name: ActionStatusName): number => actionStatus[name];
 const isDownloadOnly = `a.force_type = ${forceType.downloadonly}`;
+
+/** Answers a report that changes nothing. */
+const answer = (outcome: string): string => `v_outcomes[r.place] := '${outcome}'; continue;`;
 
 function gateBranch(gate: Gate): Branch {
   const conditions = [
@@ -29,13 +33,13 @@ function gateBranch(gate: Gate): Branch {
     ...(gate.active === undefined ? [] : [gate.active ? "a.active" : "not a.active"]),
   ];
   if (gate.verdict === "proceed") return { when: conditions.join(" and "), body: ["null;"] };
-  return { when: conditions.join(" and "), body: [`return '${gate.verdict === "ignore" ? "ok" : gate.verdict}';`] };
+  return { when: conditions.join(" and "), body: [answer(gate.verdict === "ignore" ? "ok" : gate.verdict)] };
 }
 
 function gateSql(): string {
   return chain(
     channels.map((channel, i) => ({
-      when: `p_channel = ${i}`,
+      when: `v_channel = ${i}`,
       body: chain(gates[channel].map(gateBranch)).split("\n"),
     })),
   );
@@ -49,15 +53,15 @@ function nextSql(next: Rule["next"]): string {
 
 function ruleBranch(rule: Rule): Branch {
   const when = [
-    `p_channel = ${channels.indexOf(rule.channel)}`,
+    `v_channel = ${channels.indexOf(rule.channel)}`,
     oneOf(
-      "p_execution",
+      "v_execution",
       rule.executions.map((e) => executions.indexOf(e)),
     ),
     ...(rule.results
       ? [
           oneOf(
-            "p_result",
+            "v_result",
             rule.results.map((r) => results.indexOf(r)),
           ),
         ]
@@ -75,10 +79,10 @@ function ruleBranch(rule: Rule): Branch {
   return { when, body };
 }
 
-const otherOpen = "from actions o where o.tenant_id = p_tenant and o.target_id = t.target_id and o.active and o.id <> a.id";
+const otherOpen = "from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id";
 
 // An update that is not proven yet has not ended for its target (contract beyond.md §1.3).
-const proving = "proving_set(p_tenant, t.target_id, a.id)";
+const proving = "proving_set(t.tenant_id, t.target_id, a.id)";
 const nextOpen = `(select o.set_id ${otherOpen} order by o.id limit 1), ${proving}`;
 const somethingOpen = `(exists (select ${otherOpen}) or ${proving} is not null)`;
 
@@ -96,11 +100,12 @@ const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
 const installedSql: Record<TargetEffect["installed"], string | undefined> = {
   keep: undefined,
   ownSet: `t.installed_set_id := a.set_id;
-t.installed_at := now();
-t.installed_action_id := greatest(a.id, (
-  select max(o.id) from actions o
-   where o.tenant_id = p_tenant and o.target_id = t.target_id and o.set_id = a.set_id and o.status = ${code("FINISHED")}));`,
+t.installed_at := now();`,
 };
+
+const newestFinished = `greatest(a.id, (
+  select max(o.id) from actions o
+   where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.set_id = a.set_id and o.status = ${code("FINISHED")}))`;
 
 const inSync = `t.update_status := ${updateStatus.in_sync};`;
 const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> = {
@@ -113,122 +118,198 @@ const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> 
   pendingWhileOpen: `t.update_status := case when ${somethingOpen} then ${updateStatus.pending} else ${updateStatus.in_sync} end;`,
 };
 
-/** Builds the branch that changes the target's row `t` as the effect says. */
-export function effectBranch(when: string, effect: TargetEffect): Branch {
+/**
+ * Builds the branch that changes the target's row `t` as the effect says. `installedAction` is the action of the installedBase link, the newest of the
+ * set's finished ones.
+ */
+export function effectBranch(when: string, effect: TargetEffect, installedAction = newestFinished): Branch {
   const steps = [
     // installed precedes updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it.
     assignedSql[effect.assigned],
     installedSql[effect.installed],
+    effect.installed === "keep" ? undefined : `t.installed_action_id := ${installedAction};`,
     updateStatusSql[effect.updateStatus],
     effect.requestAttributes === "ask" ? "t.request_attributes := true;" : undefined,
   ];
   return { when, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
 }
 
-const declarations = `create or replace function report(
-  p_tenant int, p_controller_id text, p_action bigint,
-  p_channel smallint, p_execution smallint, p_result smallint, -- places in the lists of src/domain/transitions.ts
-  p_code int, p_messages text[], p_occurred timestamptz,
-  p_max_entries int, p_max_messages int,                       -- 0 or less: no limit
-  p_tenant_name text, p_traceparent text
-) returns text language plpgsql as $report$
+const declarations = `create or replace function record_reports(
+  p_tenants int[], p_controller_ids text[], p_actions bigint[],
+  p_channels smallint[], p_executions smallint[], p_results smallint[], -- places in the lists of src/domain/transitions.ts
+  p_codes int[], p_messages text[], p_message_counts int[],             -- the messages of all reports, one after the other
+  p_occurred_ms float8[], p_max_entries int[], p_max_messages int[],    -- 0 or less: no limit
+  p_tenant_names text[], p_traceparents text[]
+) returns text[] language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $reports$
 declare
+  v_outcomes text[] := array_fill('busy'::text, array[cardinality(p_tenants)]);
+  v_messages_end int[] := p_message_counts; -- where the messages of each report end
+  -- the targets that are locked, each with its report, in the order of the reports
+  v_places int[] := '{}';
+  v_targets int[] := '{}';
+  v_turns int[] := '{}';      -- a second report for the same target has the second turn
+  v_last_turn int := 0;
+  r record;
   t target_state;
-  was target_state;
+  v_was target_state; -- the target before the report
   a actions;
+  v_channel smallint;
+  v_execution smallint;
+  v_result smallint;
   v_entry smallint;
   v_next smallint;
-  v_active boolean;
-  v_effect text := 'none';
-  v_entries_free boolean := false;
-  v_messages_free boolean := false;
-  v_from smallint;
-  v_to smallint;
+  v_effect text;
+  v_entries_free boolean;
+  v_messages_free boolean;
   v_tally smallint;
-  v_safety json;
-begin`;
-
-const lockTarget = `  -- the target's row is locked first: that is the lock order of the whole service
-  select s.* into t from targets g join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
-   where g.tenant_id = p_tenant and g.controller_id = p_controller_id for no key update of s;
-  if not found then return 'targetNotFound'; end if;`;
+  -- what the reports of a turn change
+  w_targets target_state[];
+  w_places int[];
+  w_was smallint[];
+  w_next smallint[];
+  w_active boolean[];
+  w_tallies smallint[];
+  w_entries smallint[];
+  w_safeties json[];
+begin
+  for i in 2 .. cardinality(v_messages_end) loop
+    v_messages_end[i] := v_messages_end[i - 1] + v_messages_end[i];
+  end loop;
+  -- the targets' rows are locked first: that is the lock order of the whole service
+  for r in
+    select i.place::int as place, s.target_id, s.tenant_id
+      from unnest(p_tenants, p_controller_ids) with ordinality as i (tenant_id, controller_id, place)
+      join targets g on g.tenant_id = i.tenant_id and g.controller_id = i.controller_id
+      join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
+     order by i.place
+       for no key update of s skip locked
+  loop
+    v_outcomes[r.place] := 'actionNotFound';
+    v_turns := v_turns || (1 + coalesce(cardinality(array_positions(v_targets, r.target_id)), 0));
+    v_targets := v_targets || r.target_id;
+    v_places := v_places || r.place;
+    v_last_turn := greatest(v_last_turn, v_turns[cardinality(v_turns)]);
+  end loop;
+`;
 
 /**
  * The limit of an action's entries. What ends a silence may exceed it, up to twice as many, as the server's entry of the silence does (contract beyond.md
  * §1.4, §2): or a device whose quota is full would stay silent whatever it does.
  */
-export const maxEntries = `p_max_entries * (case when a.tally = ${tally.silent} then 2 else 1 end)`;
+export const maxEntries = (limit: string): string => `${limit} * (case when a.tally = ${tally.silent} then 2 else 1 end)`;
 
-const quotas = `  if not v_messages_free and p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
-  if not v_entries_free and p_max_entries > 0 and a.revision >= ${maxEntries} then return 'tooManyEntries'; end if;`;
+const quotas = `if not v_messages_free and p_max_messages[r.place] > 0 and p_message_counts[r.place] > p_max_messages[r.place] then
+  ${answer("tooManyMessages")}
+end if;
+if not v_entries_free and p_max_entries[r.place] > 0 and a.revision >= ${maxEntries("p_max_entries[r.place]")} then
+  ${answer("tooManyEntries")}
+end if;`;
 
-// Last polls are written after the polls; the first one of a new device is stored with its first report at the latest.
-const firstPoll = `  if not exists (select from target_polls where tenant_id = p_tenant and target_id = t.target_id) then
-    perform record_poll(p_tenant, t.target_id);
-  end if;`;
+const readTurn = `select l.place, s as target, x as action,
+       exists (select from action_watches w where w.tenant_id = x.tenant_id and w.target_id = x.target_id) as watched,
+       exists (select from target_polls p where p.tenant_id = x.tenant_id and p.target_id = x.target_id) as polled
+  from unnest(v_places, v_targets, v_turns) as l (place, target_id, turn)
+  join target_state s on s.tenant_id = p_tenants[l.place] and s.target_id = l.target_id
+  join actions x on x.tenant_id = p_tenants[l.place] and x.id = p_actions[l.place] and x.target_id = l.target_id
+ where l.turn = v_turn
+   for no key update of x`;
 
-function writes(): string {
-  const ends = oneOf("v_next", endStatuses.map(code));
-  return `  v_active := not (${ends});
-  update actions
-     set status = v_next, active = v_active, tally = v_tally, last_status_code = p_code, revision = revision + 1,
-         last_modified_by = '${devicePrincipal}', last_modified_at = now()
-   where tenant_id = p_tenant and id = a.id;
-  if t is distinct from was then
-    update target_state
-       set update_status = t.update_status, assigned_set_id = t.assigned_set_id, installed_set_id = t.installed_set_id,
-           installed_at = t.installed_at, installed_action_id = t.installed_action_id,
-           request_attributes = t.request_attributes, revision = revision + 1
-     where tenant_id = p_tenant and target_id = t.target_id;
-  end if;
+/** Notes what a report changes, for the statements that write it for all of a turn. */
+const note = `if t is distinct from v_was then w_targets := w_targets || t; end if;
+w_places := w_places || r.place;
+w_was := w_was || a.status;
+w_next := w_next || v_next;
+w_active := w_active || not (${oneOf("v_next", endStatuses.map(code))});
+w_tallies := w_tallies || v_tally;
+w_entries := w_entries || v_entry;
+-- Last polls are written after the polls; the first one of a new device is stored with its first report at the latest.
+if not r.polled then perform record_poll(t.tenant_id, t.target_id); end if;
+v_outcomes[r.place] := 'ok';`;
 
-  v_from := action_bucket(a.status, a.force_type);
-  v_to := action_bucket(v_next, a.force_type);
-  if a.rollout_id is not null and v_from <> v_to then
-    insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
-    values (p_tenant, a.rollout_id, a.group_id, v_from, v_to, 1);
-  end if;
-
-${indent(recordChangeSql({ status: "v_next", active: "v_active", entry: "v_entry", messages: "p_messages", code: "p_code", occurred: "p_occurred", safety: "v_safety" }), 2)}
-${firstPoll}
-  return 'ok';`;
-}
+const writes = `${recordChangesSql({
+  set: `status = w.next, active = w.active, tally = w.tally, last_status_code = p_codes[w.place], revision = x.revision + 1,
+         last_modified_by = '${devicePrincipal}', last_modified_at = now()`,
+  changes:
+    "unnest(w_places, w_was, w_next, w_active, w_tallies, w_entries, w_safeties) as w (place, was, next, active, tally, entry, safety)",
+  messages: "p_messages[v_messages_end[w.place] - p_message_counts[w.place] + 1 : v_messages_end[w.place]]",
+  code: "p_codes[w.place]",
+  occurred: "to_timestamp(p_occurred_ms[w.place] / 1000)",
+  movesBuckets: true,
+})}
+if cardinality(w_targets) > 0 then
+  -- The installedBase link is that of the newest of the set's finished actions; only a report that installs has set this moment.
+  update target_state s
+     set update_status = n.update_status, assigned_set_id = n.assigned_set_id, installed_set_id = n.installed_set_id,
+         installed_at = n.installed_at, request_attributes = n.request_attributes, revision = s.revision + 1,
+         installed_action_id = case when n.installed_at = now() then greatest(n.installed_action_id, (
+           select max(o.id) from actions o
+            where o.tenant_id = n.tenant_id and o.target_id = n.target_id and o.set_id = n.installed_set_id and o.status = ${code("FINISHED")}))
+           else n.installed_action_id end
+    from unnest(w_targets) n
+   where s.tenant_id = n.tenant_id and s.target_id = n.target_id;
+end if;`;
 
 /** Builds the whole function, for its file. */
 export function reportFunctionSql(): string {
   const effects = [
     ...Object.entries(effectsWithMultiAssignment).map(([name, effect]) =>
-      effectBranch(`v_effect = '${name}' and a.multi_assignment`, effect),
+      effectBranch(`v_effect = '${name}' and a.multi_assignment`, effect, "a.id"),
     ),
     ...Object.entries(targetEffects)
       .filter(([name]) => name !== "none")
-      .map(([name, effect]) => effectBranch(`v_effect = '${name}'`, effect)),
+      .map(([name, effect]) => effectBranch(`v_effect = '${name}'`, effect, "a.id")),
   ];
-  const noRule = { when: "", body: ["raise exception 'no rule for report % %/%', p_channel, p_execution, p_result;"] };
+  const noRule = { when: "", body: ["raise exception 'no rule for report % %/%', v_channel, v_execution, v_result;"] };
   return `${declarations}
-${lockTarget}
-${indent(findActionSql({ targetId: "t.target_id", lock: " for no key update", fail: (outcome) => `return ${outcome};` }), 2)}
+  for v_turn in 1 .. v_last_turn loop
+    w_targets := '{}'; w_places := '{}'; w_was := '{}'; w_next := '{}'; w_active := '{}'; w_tallies := '{}'; w_entries := '{}'; w_safeties := '{}';
+    for r in
+${indent(readTurn, 6)}
+    loop
+      t := r.target;
+      v_was := r.target;
+      a := r.action;
+      v_channel := p_channels[r.place];
+      v_execution := p_executions[r.place];
+      v_result := p_results[r.place];
+      v_effect := 'none';
+      v_entries_free := false;
+      v_messages_free := false;
+${indent(gateSql(), 6)}
 
-${indent(gateSql(), 2)}
+${indent(chain([...rules.map(ruleBranch), noRule]), 6)}
+${indent(quotas, 6)}
 
-${indent(chain([...rules.map(ruleBranch), noRule]), 2)}
-${quotas}
+      v_tally := a.tally;
+      -- A claim ends the proof of an earlier one. What a policy makes of the report is decided with it (functions/watches.sql).
+      if v_effect = 'installed' and r.watched then perform end_other_proofs(t.tenant_id, p_tenant_names[r.place], t.target_id, a.id, p_traceparents[r.place]); end if;
+      if a.policy_id is not null then
+        select x.effect, x.tally into v_effect, v_tally from watch_report(t.tenant_id, a, t, v_next, v_entry, v_effect, p_codes[r.place]) x;
+        if v_tally <> a.tally then w_safeties[cardinality(w_places) + 1] := tally_change(t.tenant_id, a, v_tally); end if;
+      end if;
 
-  was := t;
-  v_tally := a.tally;
-  -- A claim ends the proof of an earlier one. What a policy makes of the report is decided with it (functions/watches.sql).
-  if v_effect = 'installed' and exists (select from action_watches w where w.tenant_id = p_tenant and w.target_id = t.target_id and w.action_id <> a.id) then
-    perform end_other_proofs(p_tenant, p_tenant_name, t.target_id, a.id, p_traceparent);
+${indent(chain(effects), 6)}
+
+${indent(note, 6)}
+    end loop;
+
+    if cardinality(w_places) > 0 then
+${indent(writes, 6)}
+    end if;
+  end loop;
+
+  if 'actionNotFound' = any (v_outcomes) then
+    for r in
+      select i.place from unnest(p_tenants, p_actions, v_outcomes) with ordinality as i (tenant_id, action_id, outcome, place)
+        join actions x on x.tenant_id = i.tenant_id and x.id = i.action_id
+       where i.outcome = 'actionNotFound'
+    loop
+      v_outcomes[r.place] := 'foreignAction';
+    end loop;
   end if;
-  if a.policy_id is not null then
-    select r.effect, r.tally into v_effect, v_tally from watch_report(p_tenant, a, t, v_next, v_entry, v_effect, p_code) r;
-    if v_tally <> a.tally then v_safety := tally_change(p_tenant, a, v_tally); end if;
-  end if;
-
-${indent(chain(effects), 2)}
-
-${writes()}
+  return v_outcomes;
 end
-$report$;
+$reports$;
 `;
 }

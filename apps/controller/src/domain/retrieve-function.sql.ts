@@ -1,13 +1,14 @@
 import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
-import { findActionSql, indent, recordChangeSql } from "./function-parts.sql.ts";
+import { indent, recordChangesSql } from "./function-parts.sql.ts";
 import { expiredWindowSql, maintenanceSql } from "./maintenance-window.sql.ts";
 import { maxEntries } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*
- * This file writes the SQL function `retrieve_action`: everything that a device's GET of one of its actions needs, and the RETRIEVED entry that it leaves,
- * in one round trip. The first read takes no lock: devices read an action far more often than they change it.
+ * This file writes the SQL function `retrieve_actions`: everything that GETs of devices for their actions need, and the RETRIEVED entries that these leave.
+ * Those that arrive together are one round trip, and each statement is for all of them. The first read takes no lock: devices read an action far more
+ * often than they change it.
  */
 
 const inList = (codes: readonly number[]): string => (codes.length === 0 ? "false" : `a.status in (${codes.join(", ")})`);
@@ -19,7 +20,7 @@ function visibleSql(resource: Resource): string {
   return `case when a.active then ${whileOpen} else ${afterwards} end`;
 }
 
-const visible = `case p_resource ${resources.map((r, i) => `when ${i} then ${visibleSql(r)}`).join("\n      ")} end`;
+const visible = `case v_resource ${resources.map((r, i) => `when ${i} then ${visibleSql(r)}`).join("\n      ")} end`;
 
 const recordedTexts = Object.entries(retrievedTexts)
   .map(([resource, text]) => `when ${resources.indexOf(resource as Resource)} then '${serverMessagePrefix}${text}'`)
@@ -28,94 +29,130 @@ const recordedTexts = Object.entries(retrievedTexts)
 /** Reading one of these resources cancels an action whose last window has passed (contract device.md §3.5), as the poll does. */
 const endsExpiredWindow: readonly Resource[] = ["deployment", "confirmation"];
 
+// Whatever follows a retrieval of a deployment and changes its status raises the revision: with another status the latest entry is no retrieval. So the
+// first one reads no history.
+const mayBeRetrieved = `x.tally <> ${tally.silent} and (p_resources[o.place] <> ${resources.indexOf("deployment")} or x.status = ${retrieved})`;
+
+const read = `select o.place, g.id as target_id, x as action,
+       case when ${mayBeRetrieved} then exists (
+         select from action_history h where h.tenant_id = x.tenant_id and h.action_id = x.id
+            and h.revision = x.revision and h.status = ${retrieved} and h.reported_at >= x.created_at) else false end as is_retrieved,
+       (select d.revision from management.distribution_sets_v1 d where d.tenant_id = x.tenant_id and d.id = x.set_id) as set_revision
+  from unnest(v_open) as o (place)
+  left join targets g on g.tenant_id = p_tenants[o.place] and g.controller_id = p_controller_ids[o.place]
+  left join actions x on x.tenant_id = p_tenants[o.place] and x.id = p_actions[o.place]`;
+
+const lock = `select o.place from unnest(v_open) as o (place)
+  join targets g on g.tenant_id = p_tenants[o.place] and g.controller_id = p_controller_ids[o.place]
+  join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
+   for no key update of s skip locked`;
+
+const writes = recordChangesSql({
+  set: `status = w.next, tally = ${tally.plain}, revision = x.revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()`,
+  changes: `(select place, was, next, text, safety, ${retrieved}::smallint as entry
+             from unnest(w_places, w_was, w_next, w_texts, w_safeties) as u (place, was, next, text, safety)) w`,
+  messages: "array[w.text]",
+  code: "null::int",
+  occurred: "now()",
+  movesBuckets: false,
+});
+
+const messagesSql = `select array_agg(m.message order by m.revision desc, m.place desc) into messages from (
+  select h.revision, u.place, u.message
+    from action_history h cross join unnest(h.messages) with ordinality as u (message, place)
+   where h.tenant_id = a.tenant_id and h.action_id = a.id and h.reported_at >= a.created_at
+     and not starts_with(u.message, '${serverMessagePrefix}')
+   order by h.revision desc, u.place desc limit p_history[r.place]) m;`;
+
 /** Builds the whole function, for its file. */
 export function retrieveFunctionSql(): string {
-  const change = recordChangeSql({
-    status: "v_next",
-    active: "a.active",
-    entry: String(retrieved),
-    messages: "array[v_text]",
-    code: "null",
-    occurred: "now()",
-    safety: "v_safety",
-  });
-  return `create or replace function retrieve_action(
-  p_tenant int, p_controller_id text, p_action bigint,
-  p_resource smallint,                                         -- place in the list of src/domain/visibility.ts
-  p_history int, p_max_entries int,
-  p_tenant_name text, p_traceparent text,
-  p_wait boolean,                                              -- false: 'busy', without effect, where somebody else holds the lock that it needs
-  out outcome text, out set_id bigint, out set_revision int, out status smallint,
+  const expiring = endsExpiredWindow.map((resource) => resources.indexOf(resource)).join(", ");
+  return `create or replace function retrieve_actions(
+  p_tenants int[], p_controller_ids text[], p_actions bigint[],
+  p_resources smallint[],                                      -- places in the list of src/domain/visibility.ts
+  p_history int[], p_max_entries int[],
+  p_tenant_names text[], p_traceparents text[],
+  out place int, out outcome text, out set_id bigint, out set_revision int, out status smallint,
   out force_type smallint, out force_time_ms bigint, out maintenance json, out messages text[]
-) language plpgsql as $retrieve$
+) returns setof record language plpgsql
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $retrieve$
+#variable_conflict use_column -- what it returns is named as columns are
 declare
+  r record;
   a actions;
-  v_target int;
-  v_next smallint;
+  v_open int[] := array(select generate_series(1, cardinality(p_tenants))); -- what is not answered yet
+  v_locked int[] := '{}';
+  v_again int[];
+  v_resource smallint;
   v_text text;
-  v_locked boolean := false;
-  v_safety json;
+  -- the entries of a turn
+  w_places int[];
+  w_was smallint[];
+  w_next smallint[];
+  w_texts text[];
+  w_safeties json[];
+  w_actions bigint[];
 begin
-  select g.id into v_target from targets g where g.tenant_id = p_tenant and g.controller_id = p_controller_id;
-  if not found then outcome := 'targetNotFound'; return; end if;
-  loop
-${indent(findActionSql({ targetId: "v_target", fail: (reason) => `outcome := ${reason}; return;` }), 4)}
-    if p_resource in (${endsExpiredWindow.map((resource) => resources.indexOf(resource)).join(", ")}) and ${expiredWindowSql("a")} and a.active then
-      perform cancel_action_of_expired_window(p_tenant, v_target, a.id, p_traceparent);
-      outcome := 'stateNotFound';
-      return;
-    end if;
-    if not (${visible}) then outcome := 'stateNotFound'; return; end if;
-    -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
-    v_text := case p_resource ${recordedTexts} end;
-    if v_text is null or not a.active or (p_max_entries > 0 and a.revision >= ${maxEntries}) then
-      v_text := null;
-      exit;
-    end if;
-    -- Whatever follows a retrieval of a deployment and changes its status raises the revision: with another status the latest entry is no retrieval. So
-    -- the first one reads no history.
-    if a.tally <> ${tally.silent} and (p_resource <> ${resources.indexOf("deployment")} or a.status = ${retrieved}) then
-      if exists (select from action_history h where h.tenant_id = p_tenant and h.action_id = a.id
-                    and h.revision = a.revision and h.status = ${retrieved} and h.reported_at >= a.created_at) then
-        v_text := null;
-        exit;
+  while cardinality(v_open) > 0 loop
+    v_again := '{}';
+    w_places := '{}'; w_was := '{}'; w_next := '{}'; w_texts := '{}'; w_safeties := '{}'; w_actions := '{}';
+    for r in
+${indent(read, 6)}
+    loop
+      a := r.action;
+      v_resource := p_resources[r.place];
+      place := r.place;
+      outcome := null; set_id := null; set_revision := null; status := null; force_type := null; force_time_ms := null; maintenance := null;
+      messages := null;
+      if r.target_id is null then outcome := 'targetNotFound'; return next; continue; end if;
+      if a.id is null then outcome := 'actionNotFound'; return next; continue; end if;
+      if a.target_id <> r.target_id then outcome := 'foreignAction'; return next; continue; end if;
+      if v_resource in (${expiring}) and ${expiredWindowSql("a")} and a.active then
+        perform cancel_action_of_expired_window(a.tenant_id, a.target_id, a.id, p_traceparents[r.place]);
+        outcome := 'stateNotFound'; return next; continue;
       end if;
+      if not (${visible}) then outcome := 'stateNotFound'; return next; continue; end if;
+      -- once per row of retrievals, only while open, and never at the cost of the device's own entries (contract device.md §4.2, §8)
+      v_text := case v_resource ${recordedTexts} end;
+      if not a.active or r.is_retrieved or (p_max_entries[r.place] > 0 and a.revision >= ${maxEntries("p_max_entries[r.place]")}) then v_text := null; end if;
+      status := a.status;
+      if v_text is not null then
+        -- It is read again when it is locked: another transaction may have been faster, and so may another retrieval of the same action here.
+        if not r.place = any (v_locked) or a.id = any (w_actions) then v_again := v_again || r.place; continue; end if;
+        if v_resource = ${resources.indexOf("deployment")} then status := ${retrieved}; end if;
+        w_places := w_places || place;
+        w_actions := w_actions || a.id;
+        w_was := w_was || a.status;
+        w_next := w_next || status;
+        w_texts := w_texts || v_text;
+        if a.tally <> ${tally.plain} then w_safeties[cardinality(w_places)] := tally_change(a.tenant_id, a, ${tally.plain}::smallint); end if;
+      end if;
+      outcome := 'ok';
+      set_id := a.set_id;
+      set_revision := r.set_revision;
+      force_type := a.force_type;
+      force_time_ms := (extract(epoch from a.force_time) * 1000)::bigint;
+      maintenance := ${maintenanceSql("a")};
+      if p_history[r.place] > 0 then
+${indent(messagesSql, 8)}
+      end if;
+      return next;
+    end loop;
+
+    if cardinality(w_places) > 0 then
+${indent(writes, 6)}
     end if;
-    exit when v_locked;
-    if p_wait then
-      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update;
-    else
-      perform from target_state s where s.tenant_id = p_tenant and s.target_id = v_target for no key update skip locked;
-      if not found then outcome := 'busy'; return; end if;
+
+    v_open := v_again;
+    if cardinality(v_open) > 0 and not v_open <@ v_locked then
+      v_locked := array(
+${indent(lock, 8)});
+      foreach place in array v_open loop
+        if not place = any (v_locked) then outcome := 'busy'; return next; end if;
+      end loop;
+      v_open := v_locked;
     end if;
-    v_locked := true; -- and read again: another transaction may have been faster
   end loop;
-
-  v_next := a.status;
-  if v_text is not null then
-    if p_resource = ${resources.indexOf("deployment")} then v_next := ${retrieved}; end if;
-    if a.tally <> ${tally.plain} then v_safety := tally_change(p_tenant, a, ${tally.plain}::smallint); end if;
-    update actions
-       set status = v_next, tally = ${tally.plain}, revision = revision + 1, last_modified_by = '${devicePrincipal}', last_modified_at = now()
-     where tenant_id = p_tenant and id = a.id;
-${indent(change, 4)}
-  end if;
-
-  outcome := 'ok';
-  set_id := a.set_id;
-  status := v_next;
-  force_type := a.force_type;
-  force_time_ms := (extract(epoch from a.force_time) * 1000)::bigint;
-  maintenance := ${maintenanceSql("a")};
-  select d.revision into set_revision from management.distribution_sets_v1 d where d.tenant_id = p_tenant and d.id = a.set_id;
-  if p_history > 0 then
-    select array_agg(m.message order by m.revision desc, m.place desc) into messages from (
-      select h.revision, u.place, u.message
-        from action_history h cross join unnest(h.messages) with ordinality as u (message, place)
-       where h.tenant_id = p_tenant and h.action_id = a.id and h.reported_at >= a.created_at
-         and not starts_with(u.message, '${serverMessagePrefix}')
-       order by h.revision desc, u.place desc limit p_history) m;
-  end if;
 end
 $retrieve$;
 `;

@@ -1,4 +1,4 @@
-import { actionStatus, updateStatus } from "@harrier/contracts";
+import { actionStatus, bucket, updateStatus } from "@harrier/contracts";
 import type { Queryable } from "@harrier/db";
 import { eventually } from "@harrier/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
@@ -7,6 +7,7 @@ import {
   deviceFixture,
   readAction,
   readHistory,
+  readOutbox,
   readTarget,
   seedActions,
   seedSet,
@@ -78,6 +79,37 @@ test("reports that arrive together are one round trip, and each has its own entr
   expect(await messagesOf(d)).toEqual([[`from ${d}`]]);
   expect(await readAction(fixture, d + 10_000)).toMatchObject({ status: actionStatus.FINISHED, active: false });
   expect(await readTarget(fixture, d)).toMatchObject({ updateStatus: updateStatus.in_sync, installedSetId: 100 });
+});
+
+test("events of reports that arrive together share a row of the outbox, but for long texts and other rollouts", async () => {
+  const record = createReportRecorder(fixture.db.pool);
+  const [a, b, c, d] = ids as [number, number, number, number];
+  await fixture.db.pool.query("update actions set rollout_id = 9 where tenant_id = 1 and id = $1", [d + 10_000]);
+  const closed = { execution: executions.indexOf("closed"), result: results.indexOf("success") };
+  await Promise.all([
+    record(reportOf(a, { code: 3 })),
+    record(reportOf(b, closed)),
+    record(reportOf(c, { messages: ["one", "two"] })),
+    record(reportOf(d, closed)),
+  ]);
+  const rows = await readOutbox(fixture);
+  const last = rows.slice(-3).map(({ common, items }) => ({
+    rolloutId: (common as { rolloutId?: number }).rolloutId,
+    actions: items.map((item) => (item as unknown[])[0]),
+  }));
+  expect(last).toHaveLength(3);
+  expect(last).toEqual(
+    expect.arrayContaining([
+      { rolloutId: 7, actions: [a + 10_000, b + 10_000] },
+      { rolloutId: 7, actions: [c + 10_000] },
+      { rolloutId: 9, actions: [d + 10_000] },
+    ]),
+  );
+  const { rows: deltas } = await fixture.db.pool.query(
+    "select rollout_id::int as rollout, from_bucket, to_bucket, n from group_deltas order by id desc limit 2",
+  );
+  const finished = { from_bucket: bucket.running, to_bucket: bucket.finished, n: 1 };
+  expect(deltas).toEqual(expect.arrayContaining([7, 9].map((rollout) => ({ rollout, ...finished }))));
 });
 
 test("several reports for one action at the same moment are all recorded", async () => {

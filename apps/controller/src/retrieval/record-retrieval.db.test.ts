@@ -63,6 +63,15 @@ test("retrievals that arrive together are one round trip, and each has its own a
   expect(await entriesOf(d)).toEqual([]);
 });
 
+test("the entry of a retrieval is written once, whoever asks at the same moment and afterwards", async () => {
+  const record = createRetrievalRecorder(fixture.db.pool);
+  const [a, b] = ids;
+  const asked = () => Promise.all([a, a, a, b].map((id) => record(retrievalOf(id))));
+  expect((await asked()).map((row) => row?.status)).toEqual([a, a, a, b].map(() => actionStatus.RETRIEVED));
+  expect((await asked()).map((row) => row?.outcome)).toEqual(["ok", "ok", "ok", "ok"]);
+  for (const id of [a, b]) expect(await entriesOf(id)).toEqual([actionStatus.RETRIEVED]);
+});
+
 test("a retrieval waits for the lock of its own target, and never for that of another", async () => {
   const record = createRetrievalRecorder(fixture.db.pool);
   const [locked, ...others] = ids;
