@@ -19,8 +19,10 @@ declare
   -- the targets that are locked, each with its report, in the order of the reports
   v_places int[] := '{}';
   v_targets int[] := '{}';
+  v_keys bigint[] := '{}';    -- of tenant and target
   v_turns int[] := '{}';      -- a second report for the same target has the second turn
   v_last_turn int := 0;
+  v_key bigint;
   r record;
   t target_state;
   v_was target_state; -- the target before the report
@@ -34,6 +36,7 @@ declare
   v_entries_free boolean;
   v_messages_free boolean;
   v_tally smallint;
+  v_safety json;
   -- what the reports of a turn change
   w_targets target_state[];
   w_places int[];
@@ -57,7 +60,9 @@ begin
        for no key update of s skip locked
   loop
     v_outcomes[r.place] := 'actionNotFound';
-    v_turns := v_turns || (1 + coalesce(cardinality(array_positions(v_targets, r.target_id)), 0));
+    v_key := (r.tenant_id::bigint << 32) + r.target_id;
+    v_turns := v_turns || (1 + coalesce(cardinality(array_positions(v_keys, v_key)), 0));
+    v_keys := v_keys || v_key;
     v_targets := v_targets || r.target_id;
     v_places := v_places || r.place;
     v_last_turn := greatest(v_last_turn, v_turns[cardinality(v_turns)]);
@@ -198,11 +203,12 @@ begin
       end if;
 
       v_tally := a.tally;
+      v_safety := null;
       -- A claim ends the proof of an earlier one. What a policy makes of the report is decided with it (functions/watches.sql).
       if v_effect = 'installed' and r.watched then perform end_other_proofs(t.tenant_id, p_tenant_names[r.place], t.target_id, a.id, p_traceparents[r.place]); end if;
       if a.policy_id is not null then
         select x.effect, x.tally into v_effect, v_tally from watch_report(t.tenant_id, a, t, v_next, v_entry, v_effect, p_codes[r.place]) x;
-        if v_tally <> a.tally then w_safeties[cardinality(w_places) + 1] := tally_change(t.tenant_id, a, v_tally); end if;
+        if v_tally <> a.tally then v_safety := tally_change(t.tenant_id, a, v_tally); end if;
       end if;
 
       if v_effect = 'installed' and a.multi_assignment then
@@ -246,6 +252,7 @@ begin
       w_active := w_active || not (v_next in (0, 1, 4, 10));
       w_tallies := w_tallies || v_tally;
       w_entries := w_entries || v_entry;
+      w_safeties := w_safeties || v_safety;
       -- Last polls are written after the polls; the first one of a new device is stored with its first report at the latest.
       if not r.polled then perform record_poll(t.tenant_id, t.target_id); end if;
       v_outcomes[r.place] := 'ok';

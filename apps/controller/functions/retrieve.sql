@@ -46,6 +46,7 @@ declare
   v_again int[];
   v_resource smallint;
   v_text text;
+  v_safety json;
   -- the entries of a turn
   w_places int[];
   w_was smallint[];
@@ -97,7 +98,8 @@ begin
         w_was := w_was || a.status;
         w_next := w_next || status;
         w_texts := w_texts || v_text;
-        if a.tally <> 0 then w_safeties[cardinality(w_places)] := tally_change(a.tenant_id, a, 0::smallint); end if;
+        v_safety := case when a.tally <> 0 then tally_change(a.tenant_id, a, 0::smallint) end;
+        w_safeties := w_safeties || v_safety;
       end if;
       outcome := 'ok';
       set_id := a.set_id;
@@ -153,6 +155,8 @@ begin
           join targets g on g.tenant_id = p_tenants[o.place] and g.controller_id = p_controller_ids[o.place]
           join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
            for no key update of s skip locked);
+      outcome := null; set_id := null; set_revision := null; status := null; force_type := null; force_time_ms := null; maintenance := null;
+      messages := null;
       foreach place in array v_open loop
         if not place = any (v_locked) then outcome := 'busy'; return next; end if;
       end loop;

@@ -140,7 +140,7 @@ begin
               left join rollout_engine.rollouts_v1 r on r.tenant_id = v_tenant and r.id = a.rollout_id
              where u.verdict = 'retry') i;
     if v_waiting is not null then perform put_off_retries(v_tenant, v_waiting); end if;
-    v_ids := coalesce(least(v_retries, p_id_counts[v_place] - v_used[v_place]), 0);
+    v_ids := case when v_place is null then 0 else least(v_retries, p_id_counts[v_place] - v_used[v_place]) end;
     v_settled := v_settled - (v_retries - v_ids);
     if v_ids > 0 then
       perform settle_retries(v_tenant, v_name, v_actions[:v_ids],

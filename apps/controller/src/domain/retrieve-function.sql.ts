@@ -42,6 +42,9 @@ const read = `select o.place, g.id as target_id, x as action,
   left join targets g on g.tenant_id = p_tenants[o.place] and g.controller_id = p_controller_ids[o.place]
   left join actions x on x.tenant_id = p_tenants[o.place] and x.id = p_actions[o.place]`;
 
+const clear = `outcome := null; set_id := null; set_revision := null; status := null; force_type := null; force_time_ms := null; maintenance := null;
+messages := null;`;
+
 const lock = `select o.place from unnest(v_open) as o (place)
   join targets g on g.tenant_id = p_tenants[o.place] and g.controller_id = p_controller_ids[o.place]
   join target_state s on s.tenant_id = g.tenant_id and s.target_id = g.id
@@ -85,6 +88,7 @@ declare
   v_again int[];
   v_resource smallint;
   v_text text;
+  v_safety json;
   -- the entries of a turn
   w_places int[];
   w_was smallint[];
@@ -102,8 +106,7 @@ ${indent(read, 6)}
       a := r.action;
       v_resource := p_resources[r.place];
       place := r.place;
-      outcome := null; set_id := null; set_revision := null; status := null; force_type := null; force_time_ms := null; maintenance := null;
-      messages := null;
+${indent(clear, 6)}
       if r.target_id is null then outcome := 'targetNotFound'; return next; continue; end if;
       if a.id is null then outcome := 'actionNotFound'; return next; continue; end if;
       if a.target_id <> r.target_id then outcome := 'foreignAction'; return next; continue; end if;
@@ -125,7 +128,8 @@ ${indent(read, 6)}
         w_was := w_was || a.status;
         w_next := w_next || status;
         w_texts := w_texts || v_text;
-        if a.tally <> ${tally.plain} then w_safeties[cardinality(w_places)] := tally_change(a.tenant_id, a, ${tally.plain}::smallint); end if;
+        v_safety := case when a.tally <> ${tally.plain} then tally_change(a.tenant_id, a, ${tally.plain}::smallint) end;
+        w_safeties := w_safeties || v_safety;
       end if;
       outcome := 'ok';
       set_id := a.set_id;
@@ -147,6 +151,7 @@ ${indent(writes, 6)}
     if cardinality(v_open) > 0 and not v_open <@ v_locked then
       v_locked := array(
 ${indent(lock, 8)});
+${indent(clear, 6)}
       foreach place in array v_open loop
         if not place = any (v_locked) then outcome := 'busy'; return next; end if;
       end loop;

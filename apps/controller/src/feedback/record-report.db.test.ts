@@ -112,6 +112,21 @@ test("events of reports that arrive together share a row of the outbox, but for 
   expect(deltas).toEqual(expect.arrayContaining([7, 9].map((rollout) => ({ rollout, ...finished }))));
 });
 
+test("what an event says of a safety policy is said of its own action alone", async () => {
+  const record = createReportRecorder(fixture.db.pool);
+  const [a, b, c] = ids as [number, number, number];
+  const retry = { max: 3, delaySeconds: 60, backoff: 1, maxDelaySeconds: 60, withoutCode: true, onSilent: true };
+  await fixture.db.pool.query("update actions set policy_id = intern_policy(1, $2) where tenant_id = 1 and id = $1", [
+    b + 10_000,
+    JSON.stringify({ retry }),
+  ]);
+  const failed = { execution: executions.indexOf("closed"), result: results.indexOf("failure") };
+  await Promise.all([a, b, c].map((id) => record(reportOf(id, failed))));
+  const [row] = (await readOutbox(fixture)).slice(-1);
+  const told = row?.items.map((item) => (item as unknown[]).slice(12));
+  expect(told).toEqual([[], [{ attempt: 1, nextAttemptAt: expect.any(Number) }], []]);
+});
+
 test("several reports for one action at the same moment are all recorded", async () => {
   const record = createReportRecorder(fixture.db.pool);
   const [a] = ids as [number];

@@ -1,6 +1,15 @@
-import { actionStatus } from "@harrier/contracts";
+import { actionStatus, tally } from "@harrier/contracts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { type DeviceFixture, deviceFixture, readAction, readHistory, seedActions, seedSet, seedTargets } from "../device.fixture.ts";
+import {
+  type DeviceFixture,
+  deviceFixture,
+  readAction,
+  readHistory,
+  readOutbox,
+  seedActions,
+  seedSet,
+  seedTargets,
+} from "../device.fixture.ts";
 import { resources } from "../domain/visibility.ts";
 import { createRetrievalRecorder, type StorableRetrieval } from "./record-retrieval.ts";
 
@@ -70,6 +79,15 @@ test("the entry of a retrieval is written once, whoever asks at the same moment 
   expect((await asked()).map((row) => row?.status)).toEqual([a, a, a, b].map(() => actionStatus.RETRIEVED));
   expect((await asked()).map((row) => row?.outcome)).toEqual(["ok", "ok", "ok", "ok"]);
   for (const id of [a, b]) expect(await entriesOf(id)).toEqual([actionStatus.RETRIEVED]);
+});
+
+test("the end of a silence is told of its own action alone", async () => {
+  const record = createRetrievalRecorder(fixture.db.pool);
+  const [a, b, c] = ids;
+  await fixture.db.pool.query("update actions set tally = $2 where tenant_id = 1 and id = $1", [b + 10_000, tally.silent]);
+  await Promise.all([a, b, c].map((id) => record(retrievalOf(id))));
+  const [row] = (await readOutbox(fixture)).slice(-1);
+  expect(row?.items.map((item) => (item as unknown[]).slice(12))).toEqual([[], [{ silent: false, attempt: 1 }], []]);
 });
 
 test("a retrieval waits for the lock of its own target, and never for that of another", async () => {

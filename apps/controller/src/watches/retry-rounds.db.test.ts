@@ -143,3 +143,11 @@ test("a tenant that has used up its ids keeps its retries waiting, and nothing e
   expect(await attempts(rollout)).toHaveLength(2);
   await exact(rollout);
 });
+
+test("an attempt that is due after the ids were counted waits for the next round, which others of its round do not", async () => {
+  const [late = 0] = await failing(40, 1);
+  await runOne(fixture.db.pool, settleWatches, [50, [], [], [], [], [], [], []]);
+  expect(await attempts(40)).toEqual([expect.objectContaining({ id: late, retriedBy: null, tally: tally.retrying })]);
+  await fleet.settle();
+  expect(await attempts(40)).toHaveLength(2);
+});
