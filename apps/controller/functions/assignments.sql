@@ -1,5 +1,29 @@
 -- These functions make assignments that are no chunks of a rollout: by an administrator, several at once, and offline ones.
 
+-- Returns whether all targets take sets of the type: those of a target type take the set types that it names.
+create or replace function targets_take_sets_of(p_tenant int, p_targets int[], p_set_type bigint) returns boolean
+language plpgsql stable as $$ -- in plain sql, management's view would have to exist already
+begin
+  return not exists (
+    select from unnest((select p_targets)) as x (id) join targets t on t.tenant_id = p_tenant and t.id = x.id
+     where t.target_type_id is not null
+       and not exists (select from management.target_type_set_types_v1 c
+                        where c.tenant_id = p_tenant and c.target_type_id = t.target_type_id and c.set_type_id = p_set_type));
+end
+$$;
+
+-- Returns a target that has the maximum of actions already (0 or less: no limit), or null. It counts no further than that.
+create or replace function target_without_room(p_tenant int, p_targets int[], p_max_actions int) returns text
+language sql stable as $$
+  select t.controller_id
+    from unnest((select p_targets)) as x (id)
+    join targets t on t.tenant_id = p_tenant and t.id = x.id
+   where p_max_actions > 0
+     and (select count(*) from (select from actions a where a.tenant_id = p_tenant and a.target_id = x.id limit p_max_actions) c)
+         >= p_max_actions
+   limit 1
+$$;
+
 -- Assigns one set to many targets (management §5.3). Nothing happens unless all checks succeed; unknown targets are dropped.
 create or replace function assign_set(
   p_tenant int, p_tenant_name text, p_command text, p_set bigint, p_set_name text, p_set_version text, p_set_type bigint,
@@ -32,10 +56,7 @@ begin
             join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
            where p_scope is null or t.target_type_id = any (p_scope)
            order by s.target_id for no key update of s) l;
-  if exists (select from unnest((select v_targets)) as x (id) join targets t on t.tenant_id = p_tenant and t.id = x.id
-              where t.target_type_id is not null
-                and not exists (select from management.target_type_set_types_v1 c
-                                 where c.tenant_id = p_tenant and c.target_type_id = t.target_type_id and c.set_type_id = p_set_type)) then
+  if not targets_take_sets_of(p_tenant, v_targets, p_set_type) then
     return jsonb_build_object('outcome', 'incompatible');
   end if;
 
@@ -43,14 +64,8 @@ begin
     from unnest((select v_targets), (select v_places)) as x (id, n)
     join target_state s on s.tenant_id = p_tenant and s.target_id = x.id
    where s.assigned_set_id is distinct from p_set;
-  select t.controller_id into v_full
-    from unnest((select v_new)) as x (id)
-    join targets t on t.tenant_id = p_tenant and t.id = x.id
-   where p_max_actions > 0
-     and (select count(*) from (select from actions a where a.tenant_id = p_tenant and a.target_id = x.id limit p_max_actions) c)
-         >= p_max_actions
-   limit 1;
-  if found then
+  v_full := target_without_room(p_tenant, v_new, p_max_actions);
+  if v_full is not null then
     return jsonb_build_object('outcome', 'quota', 'controllerId', v_full);
   end if;
 
@@ -104,19 +119,6 @@ begin
   end if;
   return keep_answer(p_tenant, p_command, v_answer);
 end
-$$;
-
--- As it was called before policies.
-create or replace function assign_set(
-  p_tenant int, p_tenant_name text, p_command text, p_set bigint, p_set_name text, p_set_version text, p_set_type bigint,
-  p_migration_step boolean, p_controller_ids text[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
-  p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
-  p_first_id bigint, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_scope bigint[], p_initiator text,
-  p_traceparent text
-) returns jsonb language sql as $$
-  select assign_set(p_tenant, p_tenant_name, p_command, p_set, p_set_name, p_set_version, p_set_type, p_migration_step, p_controller_ids, p_force_types,
-    p_force_times, p_weights, p_schedules, p_durations, p_timezones, p_ends, p_confirmations, p_first_id, p_max_actions, p_autoclose,
-    p_confirmation_flow, p_scope, p_initiator, p_traceparent, null, null)
 $$;
 
 -- Assigns several sets to several targets, beside their open actions: each item names its target and, by its place in p_sets, its set; of equal
@@ -232,19 +234,6 @@ begin
 end
 $$;
 
--- As it was called before policies.
-create or replace function assign_several(
-  p_tenant int, p_tenant_name text, p_command text,
-  p_sets bigint[], p_set_names text[], p_set_versions text[], p_set_types bigint[], p_migration_steps boolean[],
-  p_controller_ids text[], p_places int[], p_force_types smallint[], p_force_times timestamptz[], p_weights int[],
-  p_schedules text[], p_durations text[], p_timezones text[], p_ends timestamptz[], p_confirmations boolean[],
-  p_first_id bigint, p_max_actions int, p_confirmation_flow boolean, p_scope bigint[], p_initiator text, p_traceparent text
-) returns jsonb language sql as $$
-  select assign_several(p_tenant, p_tenant_name, p_command, p_sets, p_set_names, p_set_versions, p_set_types, p_migration_steps, p_controller_ids, p_places,
-    p_force_types, p_force_times, p_weights, p_schedules, p_durations, p_timezones, p_ends, p_confirmations, p_first_id, p_max_actions,
-    p_confirmation_flow, p_scope, p_initiator, p_traceparent, null, null)
-$$;
-
 -- Records what devices run already: one FINISHED action each, and assigned = installed. Targets that have the set, or an open update, do not change
 -- and are counted; unknown ones are dropped. Nothing happens unless all checks succeed.
 create or replace function assign_offline(
@@ -273,10 +262,7 @@ begin
             join target_state s on s.tenant_id = t.tenant_id and s.target_id = t.id
            where p_scope is null or t.target_type_id = any (p_scope)
            order by s.target_id for no key update of s) l;
-  if exists (select from unnest((select v_targets)) as x (id) join targets t on t.tenant_id = p_tenant and t.id = x.id
-              where t.target_type_id is not null
-                and not exists (select from management.target_type_set_types_v1 c
-                                 where c.tenant_id = p_tenant and c.target_type_id = t.target_type_id and c.set_type_id = p_set_type)) then
+  if not targets_take_sets_of(p_tenant, v_targets, p_set_type) then
     return jsonb_build_object('outcome', 'incompatible');
   end if;
 
@@ -284,14 +270,8 @@ begin
     from unnest((select v_targets)) as x (id)
     join target_state s on s.tenant_id = p_tenant and s.target_id = x.id
    where s.assigned_set_id is distinct from p_set and s.update_status <> 2;
-  select t.controller_id into v_full
-    from unnest((select v_new)) as x (id)
-    join targets t on t.tenant_id = p_tenant and t.id = x.id
-   where p_max_actions > 0
-     and (select count(*) from (select from actions a where a.tenant_id = p_tenant and a.target_id = x.id limit p_max_actions) c)
-         >= p_max_actions
-   limit 1;
-  if found then
+  v_full := target_without_room(p_tenant, v_new, p_max_actions);
+  if v_full is not null then
     return jsonb_build_object('outcome', 'quota', 'controllerId', v_full);
   end if;
 

@@ -107,17 +107,3 @@ begin
   if v_policy is not null or v_policies <> '{}' then perform begin_watches(p_tenant, v_ids); end if;
 end
 $$;
-
--- As it was called before policies.
-create or replace function auto_assign_chunk(
-  p_tenant int, p_tenant_name text, p_filter bigint, p_epoch bigint, p_pass bigint, p_cursor int, p_limit int, p_first_id bigint,
-  p_set bigint, p_set_name text, p_set_version text, p_set_type bigint, p_migration_step boolean, p_force_type smallint, p_weight int,
-  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz,
-  p_confirmation boolean, p_max_actions int, p_autoclose boolean, p_confirmation_flow boolean, p_initiator text, p_message text,
-  p_traceparent text,
-  out fenced boolean, out "cursor" int, out done boolean, out created int
-) language sql as $$
-  select * from auto_assign_chunk(p_tenant, p_tenant_name, p_filter, p_epoch, p_pass, p_cursor, p_limit, p_first_id, p_set, p_set_name, p_set_version, p_set_type, p_migration_step,
-    p_force_type, p_weight, p_schedule, p_duration, p_timezone, p_window_ends, p_confirmation, p_max_actions, p_autoclose, p_confirmation_flow,
-    p_initiator, p_message, p_traceparent, null, null, null)
-$$;

@@ -1,18 +1,21 @@
 -- Each call does one chunk of a rollout's work. The fence comes first (FOR SHARE: closing it waits for running chunks), then the state rows of the
 -- chunk's targets by id, ascending: this is the lock order of everything that changes actions.
 
--- Creates SCHEDULED actions for the next members of a group. Idempotent by (rollout, target); deleted targets are skipped.
-create or replace function schedule_chunk(
+-- Creates SCHEDULED actions for the next members of a group. Idempotent by (rollout, target); deleted targets are skipped. With p_joined the members have
+-- joined the last group of a running dynamic rollout (contract rollouts.md §4.6): a target that got an action of a newer rollout since it was found is
+-- skipped. This is checked under the target's lock: whichever of the two comes second sees the other, and the newer one wins.
+create or replace function schedule_members(
   p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor bigint, p_limit int, p_first_id bigint,
   p_set bigint, p_set_name text, p_set_version text, p_migration_step boolean, p_force_type smallint, p_force_time timestamptz,
   p_weight int,
-  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz, p_initiator text, p_traceparent text,
+  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz, p_initiator text, p_traceparent text, p_joined boolean,
   out fenced boolean, out "cursor" bigint, out done boolean, out created int
 )
 language plpgsql set plan_cache_mode = force_custom_plan as $$
 declare
   v_targets int[];
   v_count int;
+  v_created timestamptz;
   v_ms bigint := (extract(epoch from now()) * 1000)::bigint;
 begin
   perform refresh_statistics();
@@ -34,6 +37,18 @@ begin
   end if;
 
   perform 1 from target_state s where s.tenant_id = p_tenant and s.target_id = any ((select v_targets)::int[]) order by s.target_id for no key update;
+
+  if p_joined then
+    select r.created_at into v_created from rollout_engine.rollouts_v1 r where r.tenant_id = p_tenant and r.id = p_rollout;
+    select array_agg(x.id order by x.id) into v_targets
+      from unnest((select v_targets)) as x (id)
+     where not exists (
+       select from actions a join rollout_engine.rollouts_v1 r on r.tenant_id = a.tenant_id and r.id = a.rollout_id
+        where a.tenant_id = p_tenant and a.target_id = x.id and (r.created_at, r.id) > (v_created, p_rollout));
+    if v_targets is null then
+      return;
+    end if;
+  end if;
 
   with created_actions as (
     insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, force_time, weight, migration_step,
@@ -64,6 +79,30 @@ begin
     perform cancel_scheduled_actions(p_tenant, p_tenant_name, v_targets, p_rollout, p_initiator, p_traceparent);
   end if;
 end
+$$;
+
+create or replace function schedule_chunk(
+  p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor bigint, p_limit int, p_first_id bigint,
+  p_set bigint, p_set_name text, p_set_version text, p_migration_step boolean, p_force_type smallint, p_force_time timestamptz,
+  p_weight int,
+  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz, p_initiator text, p_traceparent text,
+  out fenced boolean, out "cursor" bigint, out done boolean, out created int
+)
+language sql as $$
+  select * from schedule_members(p_tenant, p_tenant_name, p_rollout, p_group, p_epoch, p_cursor, p_limit, p_first_id, p_set, p_set_name, p_set_version,
+    p_migration_step, p_force_type, p_force_time, p_weight, p_schedule, p_duration, p_timezone, p_window_ends, p_initiator, p_traceparent, false)
+$$;
+
+create or replace function join_chunk(
+  p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor bigint, p_limit int, p_first_id bigint,
+  p_set bigint, p_set_name text, p_set_version text, p_migration_step boolean, p_force_type smallint, p_force_time timestamptz,
+  p_weight int,
+  p_schedule text, p_duration text, p_timezone text, p_window_ends timestamptz, p_initiator text, p_traceparent text,
+  out fenced boolean, out "cursor" bigint, out done boolean, out created int
+)
+language sql as $$
+  select * from schedule_members(p_tenant, p_tenant_name, p_rollout, p_group, p_epoch, p_cursor, p_limit, p_first_id, p_set, p_set_name, p_set_version,
+    p_migration_step, p_force_type, p_force_time, p_weight, p_schedule, p_duration, p_timezone, p_window_ends, p_initiator, p_traceparent, true)
 $$;
 
 -- Starts the next SCHEDULED actions of a group. A target that has the set assigned is finished at once (contract rollouts.md §4.4); the others
@@ -212,17 +251,6 @@ begin
     from (values (v_skipped), (v_refused), (v_started)) i (items) where i.items is not null;
   skipped := skipped + v_errors;
 end
-$$;
-
--- As it was called before policies.
-create or replace function start_chunk(
-  p_tenant int, p_tenant_name text, p_rollout bigint, p_group bigint, p_epoch bigint, p_cursor int, p_limit int,
-  p_set bigint, p_set_name text, p_set_version text, p_autoclose boolean, p_confirmation_flow boolean,
-  p_confirmation boolean, p_initiator text, p_message text, p_traceparent text,
-  out fenced boolean, out "cursor" int, out done boolean, out started int, out skipped int
-) language sql as $$
-  select * from start_chunk(p_tenant, p_tenant_name, p_rollout, p_group, p_epoch, p_cursor, p_limit, p_set, p_set_name, p_set_version, p_autoclose, p_confirmation_flow,
-    p_confirmation, p_initiator, p_message, p_traceparent, null, null, null)
 $$;
 
 -- Ends the next actions of a rollout that is being stopped or deleted: those that have not begun are cancelled; of the others the cancellation is

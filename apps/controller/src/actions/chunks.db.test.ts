@@ -227,7 +227,7 @@ test("the chunks of a group cover it in both directions of order, and all counts
   let started = 0;
   for (let done = false; !done; ) {
     const { rows } = await fixture.db.pool.query(
-      "select * from start_chunk(1, 'DEFAULT', $1, 1, 1, $2, 300, 100, 's', '1', false, false, true, 'x', 'm', null)",
+      "select * from start_chunk(1, 'DEFAULT', $1, 1, 1, $2, 300, 100, 's', '1', false, false, true, 'x', 'm', null, null, null, null)",
       [rolloutId, cursor],
     );
     ({ cursor, done } = rows[0]);

@@ -20,7 +20,7 @@ export function chunksOfController(database: TestDatabase, limit: number): Chunk
       nextId += limit;
       const { rows } = await pool.query(
         `select * from auto_assign_chunk(1, 'DEFAULT', $1, $2, $3, $4, $5, $6, $7, 'set', '1', $8, false, $9, $10,
-           $11, $12, $13, null, true, 2000, false, false, $14, $15, null)`,
+           $11, $12, $13, null, true, 2000, false, false, $14, $15, null, null, null, null)`,
         [
           filterId,
           epoch,
