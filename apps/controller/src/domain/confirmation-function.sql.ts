@@ -1,7 +1,7 @@
 import { actionStatus } from "@harrier/contracts";
 import { serverMessagePrefix } from "./codes.ts";
 import { type ConfirmationRule, confirmationRules, textOf } from "./confirmation.ts";
-import { findActionSql, indent, recordChangeSql } from "./function-parts.sql.ts";
+import { indent } from "./function-parts.sql.ts";
 
 /*
  * This file writes the SQL function `confirm_action` from the table of confirmation.ts: one answer is one call and one round trip. No answer moves an
@@ -30,14 +30,6 @@ function branch(rule: ConfirmationRule, first: boolean): string[] {
 /** Builds the whole function, for its file. */
 export function confirmFunctionSql(): string {
   const rules = [...confirmationRules.flatMap((rule, i) => branch(rule, i === 0)), "else", "  return 'notWaiting';", "end if;"];
-  const change = recordChangeSql({
-    status: "v_next",
-    active: "a.active",
-    entry: "v_entry",
-    messages: "p_messages",
-    code: "p_code",
-    occurred: "now()",
-  });
   return `create or replace function confirm_action(
   p_tenant int, p_tenant_name text, p_controller_id text, p_action bigint,
   p_confirmed boolean, p_code int,
@@ -56,7 +48,11 @@ begin
    where g.tenant_id = p_tenant and g.controller_id = p_controller_id and (p_scope is null or g.target_type_id = any (p_scope))
      for no key update of s;
   if not found then return 'targetNotFound'; end if;
-${indent(findActionSql({ targetId: "v_target", lock: " for no key update", fail: (outcome) => `return ${outcome};` }), 2)}
+  select * into a from actions where tenant_id = p_tenant and id = p_action and target_id = v_target for no key update;
+  if not found then
+    perform from actions where tenant_id = p_tenant and id = p_action;
+    return case when found then 'foreignAction' else 'actionNotFound' end;
+  end if;
   if not a.active then return 'closed'; end if;
 ${indent(rules, 2)}
   if p_max_messages > 0 and cardinality(p_messages) > p_max_messages then return 'tooManyMessages'; end if;
@@ -65,7 +61,18 @@ ${indent(rules, 2)}
   update actions
      set status = v_next, last_status_code = p_code, revision = revision + 1, last_modified_by = p_by, last_modified_at = now()
    where tenant_id = p_tenant and id = a.id;
-${indent(change, 2)}
+  insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at)
+  values (p_tenant, a.id, a.revision + 1, v_entry, p_messages, p_code, now());
+
+  insert into outbox (tenant_id, topic, type, common, items, traceparent)
+  select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
+         action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
+         json_build_array(json_build_array(
+           a.id, a.controller_id, a.revision + 1, a.status, v_next, a.active, a.force_type, a.weight, p_code,
+           nullif(p_messages, '{}'), (extract(epoch from now()) * 1000)::bigint, v_entry)),
+         p_traceparent
+    from (select 1) one
+    left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;
   return 'ok';
 end
 $confirm$;

@@ -1,4 +1,6 @@
-// What the generators of SQL functions in this folder share: branches, indented lines, and the statements that each of the functions has.
+import { tally } from "@harrier/contracts";
+
+// What the generators of SQL functions in this folder share: branches, indented lines, the limit of entries, and the statement that writes changes.
 
 export function oneOf(column: string, codes: readonly number[]): string {
   return codes.length === 1 ? `${column} = ${codes[0]}` : `${column} in (${codes.join(", ")})`;
@@ -19,32 +21,15 @@ export function chain(branches: readonly Branch[]): string {
   return [...lines, "end if;"].join("\n");
 }
 
-/** Builds SQL that inserts the history row and the outbox row of one change of one action; the variables it reads are those of the caller. */
-export function recordChangeSql(v: {
-  status: string;
-  active: string;
-  entry: string;
-  messages: string;
-  code: string;
-  occurred: string;
-}): string {
-  return `insert into action_history (tenant_id, action_id, revision, status, messages, code, occurred_at)
-values (p_tenant, a.id, a.revision + 1, ${v.entry}, ${v.messages}, ${v.code}, ${v.occurred});
-
-insert into outbox (tenant_id, topic, type, common, items, traceparent)
-select p_tenant, 'action-events', 'io.update.action.status_changed.v1',
-       action_event_common(p_tenant_name, a.set_id, d.name, d.version, a.rollout_id, a.group_id, a.initiated_by),
-       json_build_array(json_build_array(
-         a.id, a.controller_id, a.revision + 1, a.status, ${v.status}, ${v.active}, a.force_type, a.weight, ${v.code},
-         nullif(${v.messages}, '{}'), (extract(epoch from ${v.occurred}) * 1000)::bigint, ${v.entry})),
-       p_traceparent
-  from (select 1) one
-  left join management.distribution_sets_v1 d on d.tenant_id = p_tenant and d.id = a.set_id;`;
-}
+/**
+ * The limit of an action's entries. What ends a silence may exceed it, up to twice as many, as the server's entry of the silence does (contract beyond.md
+ * §1.4, §2): or a device whose quota is full would stay silent whatever it does.
+ */
+export const maxEntries = (limit: string): string => `${limit} * (case when a.tally = ${tally.silent} then 2 else 1 end)`;
 
 /**
- * Builds the statement that writes changes of many actions, each with its history row, and one outbox row for all whose events begin alike. A long text has
- * an outbox row of its own, so that no row is much longer than that of one report.
+ * Builds the statement that writes changes of many actions, each with its history row, and one outbox row for all whose events begin alike. One with
+ * several messages has a row of its own, so that no row is much longer than that of one report.
  */
 export function recordChangesSql(v: {
   /** The columns that change, of the action `x`. */
@@ -90,18 +75,6 @@ select c.tenant_id, 'action-events', 'io.update.action.status_changed.v1',
          group by tenant_id, set_id, rollout_id, group_id, initiated_by, p_traceparents[place],
                   case when cardinality(messages) > 1 then place end) c
   left join management.distribution_sets_v1 d on d.tenant_id = c.tenant_id and d.id = c.set_id;`;
-}
-
-/** Builds lines that find the action of the target into `a`, or fail with the reason. */
-export function findActionSql(options: { targetId: string; lock?: string; fail: (outcome: string) => string }): string[] {
-  const { targetId, lock = "", fail } = options;
-  return [
-    `select * into a from actions where tenant_id = p_tenant and id = p_action and target_id = ${targetId}${lock};`,
-    "if not found then",
-    "  perform from actions where tenant_id = p_tenant and id = p_action;",
-    `  ${fail("case when found then 'foreignAction' else 'actionNotFound' end")}`,
-    "end if;",
-  ];
 }
 
 /** Indents the lines of a function's body. */

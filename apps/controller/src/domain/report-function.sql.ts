@@ -1,6 +1,7 @@
-import { type ActionStatusName, actionStatus, forceType, tally, updateStatus } from "@harrier/contracts";
+import { type ActionStatusName, actionStatus } from "@harrier/contracts";
 import { devicePrincipal } from "./codes.ts";
-import { type Branch, chain, indent, oneOf, recordChangesSql } from "./function-parts.sql.ts";
+import { type Branch, chain, indent, maxEntries, oneOf, recordChangesSql } from "./function-parts.sql.ts";
+import { effectBranch, isDownloadOnly } from "./target-effects.sql.ts";
 import {
   channels,
   effectsWithMultiAssignment,
@@ -11,7 +12,6 @@ import {
   type Rule,
   results,
   rules,
-  type TargetEffect,
   targetEffects,
 } from "./transitions.ts";
 
@@ -22,7 +22,6 @@ import {
  */
 
 const code = (name: ActionStatusName): number => actionStatus[name];
-const isDownloadOnly = `a.force_type = ${forceType.downloadonly}`;
 
 /** Answers a report that changes nothing. */
 const answer = (outcome: string): string => `v_outcomes[r.place] := '${outcome}'; continue;`;
@@ -77,61 +76,6 @@ function ruleBranch(rule: Rule): Branch {
     ...(rule.messagesFree ? ["v_messages_free := true;"] : []),
   ];
   return { when, body };
-}
-
-const otherOpen = "from actions o where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.active and o.id <> a.id";
-
-// An update that is not proven yet has not ended for its target (contract beyond.md §1.3).
-const proving = "proving_set(t.tenant_id, t.target_id, a.id)";
-const nextOpen = `(select o.set_id ${otherOpen} order by o.id limit 1), ${proving}`;
-const somethingOpen = `(exists (select ${otherOpen}) or ${proving} is not null)`;
-
-const assignedSql: Record<TargetEffect["assigned"], string | undefined> = {
-  keep: undefined,
-  none: "t.assigned_set_id := null;",
-  noneIfOwnSet: "if t.assigned_set_id = a.set_id then t.assigned_set_id := null; end if;",
-  ownSetIfDownloadOnly: `if ${isDownloadOnly} then t.assigned_set_id := a.set_id; end if;`,
-  nextOpenOrInstalled: `t.assigned_set_id := coalesce(${nextOpen}, t.installed_set_id);`,
-  nextOpenOrOwnSet: `t.assigned_set_id := coalesce(${nextOpen}, a.set_id);`,
-  nextOpenOrKeep: `t.assigned_set_id := coalesce(${nextOpen}, t.assigned_set_id);`,
-};
-
-// The server's clock orders installations: a device with a wrong clock must not keep an old set (contract device.md §7.2, "Timestamp trap").
-const installedSql: Record<TargetEffect["installed"], string | undefined> = {
-  keep: undefined,
-  ownSet: `t.installed_set_id := a.set_id;
-t.installed_at := now();`,
-};
-
-const newestFinished = `greatest(a.id, (
-  select max(o.id) from actions o
-   where o.tenant_id = t.tenant_id and o.target_id = t.target_id and o.set_id = a.set_id and o.status = ${code("FINISHED")}))`;
-
-const inSync = `t.update_status := ${updateStatus.in_sync};`;
-const updateStatusSql: Record<TargetEffect["updateStatus"], string | undefined> = {
-  keep: undefined,
-  error: `t.update_status := ${updateStatus.error};`,
-  errorIfNothingElse: `if t.assigned_set_id is null then t.update_status := ${updateStatus.error}; end if;`,
-  inSync,
-  inSyncIfAssignedIsInstalled: `if t.assigned_set_id = t.installed_set_id then ${inSync} end if;`,
-  inSyncIfNothingOpen: `if not ${somethingOpen} then ${inSync} end if;`,
-  pendingWhileOpen: `t.update_status := case when ${somethingOpen} then ${updateStatus.pending} else ${updateStatus.in_sync} end;`,
-};
-
-/**
- * Builds the branch that changes the target's row `t` as the effect says. `installedAction` is the action of the installedBase link, the newest of the
- * set's finished ones.
- */
-export function effectBranch(when: string, effect: TargetEffect, installedAction = newestFinished): Branch {
-  const steps = [
-    // installed precedes updateStatus, which compares with it; assigned reads the installed set as it was, where it reads it.
-    assignedSql[effect.assigned],
-    installedSql[effect.installed],
-    effect.installed === "keep" ? undefined : `t.installed_action_id := ${installedAction};`,
-    updateStatusSql[effect.updateStatus],
-    effect.requestAttributes === "ask" ? "t.request_attributes := true;" : undefined,
-  ];
-  return { when, body: steps.filter((step) => step !== undefined).flatMap((step) => step.split("\n")) };
 }
 
 const declarations = `create or replace function record_reports(
@@ -197,12 +141,6 @@ begin
     v_last_turn := greatest(v_last_turn, v_turns[cardinality(v_turns)]);
   end loop;
 `;
-
-/**
- * The limit of an action's entries. What ends a silence may exceed it, up to twice as many, as the server's entry of the silence does (contract beyond.md
- * §1.4, §2): or a device whose quota is full would stay silent whatever it does.
- */
-export const maxEntries = (limit: string): string => `${limit} * (case when a.tally = ${tally.silent} then 2 else 1 end)`;
 
 const quotas = `if not v_messages_free and p_max_messages[r.place] > 0 and p_message_counts[r.place] > p_max_messages[r.place] then
   ${answer("tooManyMessages")}

@@ -1,8 +1,7 @@
 import { actionStatus, tally } from "@harrier/contracts";
 import { devicePrincipal, serverMessagePrefix } from "./codes.ts";
-import { indent, recordChangesSql } from "./function-parts.sql.ts";
+import { indent, maxEntries, recordChangesSql } from "./function-parts.sql.ts";
 import { expiredWindowSql, maintenanceSql } from "./maintenance-window.sql.ts";
-import { maxEntries } from "./report-function.sql.ts";
 import { type Resource, resources, retrievedTexts, visibility } from "./visibility.ts";
 
 /*

@@ -1,6 +1,6 @@
 import { type ActionStatusName, actionStatus, watchStageCode } from "@harrier/contracts";
 import { chain } from "./function-parts.sql.ts";
-import { effectBranch } from "./report-function.sql.ts";
+import { effectBranch } from "./target-effects.sql.ts";
 import { effectsWithMultiAssignment, targetEffects } from "./transitions.ts";
 import { stageOfEntry, type WatchRule, watchEvents, watchFacts, watchRules } from "./watch.ts";
 

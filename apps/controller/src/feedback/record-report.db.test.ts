@@ -144,6 +144,36 @@ test("tenants whose reports share a call are kept apart, and an unknown target h
   expect(await messagesOf(b)).toEqual([]);
 });
 
+test("equal ids of two tenants in one call are kept apart", async () => {
+  const record = createReportRecorder(fixture.db.pool);
+  const [a] = ids as [number];
+  const { pool } = fixture.db;
+  await pool.query(
+    `insert into targets (tenant_id, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by)
+     select 2, id, controller_id, name, token_digest, token_cipher, created_by, last_modified_by from targets where tenant_id = 1 and id = $1`,
+    [a],
+  );
+  await pool.query("insert into target_state (tenant_id, target_id, update_status, assigned_set_id) values (2, $1, 2, 200)", [a]);
+  await pool.query(
+    `insert into actions (tenant_id, id, target_id, controller_id, set_id, status, active, force_type, initiated_by, created_by, last_modified_by)
+     select 2, id, target_id, controller_id, 200, status, active, force_type, 'x', 'x', 'x' from actions where tenant_id = 1 and id = $1`,
+    [a + 10_000],
+  );
+  const closed = { execution: executions.indexOf("closed"), result: results.indexOf("success"), tenantId: 2, tenant: "OTHER" };
+  expect(await Promise.all([record(reportOf(a)), record(reportOf(a, { ...closed, messages: ["of the other"] }))])).toEqual(["ok", "ok"]);
+  expect(await readAction(fixture, a + 10_000)).toMatchObject({ status: actionStatus.RUNNING, active: true });
+  expect(await messagesOf(a)).toEqual([[`from ${a}`]]);
+  const { rows } = await pool.query(
+    `select a.status, s.installed_set_id::int as installed, h.messages, o.common ->> 'tenant' as tenant, o.items -> 0 ->> 5 as active
+       from actions a join target_state s using (tenant_id, target_id)
+       join action_history h on h.tenant_id = a.tenant_id and h.action_id = a.id
+       join outbox o on o.tenant_id = a.tenant_id
+      where a.tenant_id = 2`,
+  );
+  const finished = { status: actionStatus.FINISHED, installed: 200, messages: ["of the other"], tenant: "OTHER", active: "false" };
+  expect(rows).toEqual([finished]);
+});
+
 test("a report waits for the lock of its own target, and never for that of another", async () => {
   const record = createReportRecorder(fixture.db.pool);
   const [locked, ...others] = ids as [number, ...number[]];
