@@ -54,6 +54,7 @@ import { createBodyReader } from "./routing/read-body.ts";
 import { sendRefusal } from "./routing/refusal.ts";
 import { createRequestLog } from "./routing/request-log.ts";
 import { createRouteIndex } from "./routing/route-index.ts";
+import { createSmallForward } from "./routing/small-requests.ts";
 import { createUpstreams, type Upstreams } from "./routing/upstreams.ts";
 import { countDeniedRequests, keyUses, sessionUses, tellNode } from "./tell-management.ts";
 
@@ -213,7 +214,7 @@ function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevi
     sendRefusal({ req, res, error: new HarrierError(code), surface: req.surface });
   };
   return {
-    forwardDevice: createForward({ upstreams, agent: upstreams.agent, idleMs: deviceIdleMs, onError }),
+    forwardDevice: createSmallForward({ upstreams, connections: upstreams.connections, idleMs: deviceIdleMs, onError }),
     forward: createForward({ upstreams, agent: upstreams.agent, idleMs: answerIdleMs, onError }),
     forwardTransfer: createForward({
       upstreams,

@@ -4,7 +4,7 @@ import { InFlight } from "../limits/in-flight.ts";
 import { RateLimits } from "../limits/rate-limits.ts";
 import { ConnectionLimits } from "../listen/connection-limits.ts";
 import { chunkOf, type Edge, noRates, openEdge, type RawClient, rawClient } from "./edge.fixture.ts";
-import type { ForwardedRequest } from "./proxy.ts";
+import type { ForwardedRequest } from "./forward.ts";
 
 let edge: Edge;
 let clients: RawClient[];

@@ -6,6 +6,7 @@ import { cookieName } from "../authentication/session/session-cookie.ts";
 import { newSessionId } from "../authentication/session/session-id.ts";
 import { type Edge, openEdge } from "./edge.fixture.ts";
 import { createForward } from "./proxy.ts";
+import { createSmallForward } from "./small-requests.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 // A service that sees the cookie of a session could act as its user, and whoever reads the service's log too (contract console.md §6).
@@ -32,6 +33,7 @@ beforeAll(async () => {
   const options = {
     upstreams,
     agent: upstreams.agent,
+    connections: upstreams.connections,
     idleMs: 3_000,
     onError: ({ error }: { error: Error }) => expect.fail(error.message),
   };
@@ -40,7 +42,7 @@ beforeAll(async () => {
   Object.assign(deps, {
     upstreams,
     forward,
-    forwardDevice: forward,
+    forwardDevice: createSmallForward(options),
     forwardTransfer: createForward({ ...options, transfers: { stallMs: 3_000 } }),
     // The session is that of a user of tenant 7.
     authenticate: (asked) => authenticate(asked.session === id ? { ...asked, authorization: "7 ann" } : asked),

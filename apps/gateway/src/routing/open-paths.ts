@@ -7,7 +7,7 @@ import { type Client, clientOf } from "../client/client.ts";
 import { openHolders } from "../limits/body-shares.ts";
 import type { RateLimits } from "../limits/rate-limits.ts";
 import { namedByConnection } from "./foreign-headers.ts";
-import type { Forward, ForwardedRequest } from "./proxy.ts";
+import type { Forward, ForwardedRequest } from "./forward.ts";
 import { type BodyReader, hasBody } from "./read-body.ts";
 import { sendRefusal } from "./refusal.ts";
 import type { Upstreams } from "./upstreams.ts";

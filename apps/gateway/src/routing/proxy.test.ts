@@ -3,8 +3,10 @@ import { createServer as createHttpServer, type IncomingMessage, type RequestLis
 import { type AddressInfo, connect, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { discardRest } from "@harrier/service";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { createForward, type Failure, type ForwardedRequest } from "./proxy.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Failure, ForwardedRequest } from "./forward.ts";
+import { createForward } from "./proxy.ts";
+import { createSmallForward } from "./small-requests.ts";
 import { createUpstreams, type Upstreams } from "./upstreams.ts";
 
 let upstreams: Upstreams;
@@ -43,10 +45,12 @@ async function replica(app: RequestListener): Promise<number> {
   return listening(server);
 }
 
+type Way = "proxy" | "small";
+
 /** Starts a gateway in front of these replicas of one service, which calls the first of them first. */
 async function open(
   ports: number[],
-  { transfers, idleMs = 3_000 }: { transfers?: { stallMs: number }; idleMs?: number } = {},
+  { transfers, idleMs = 3_000, way = "proxy" }: { transfers?: { stallMs: number }; idleMs?: number; way?: Way } = {},
 ): Promise<number> {
   const controller = ports.map((port) => `http://127.0.0.1:${port}`).join(",");
   upstreams = createUpstreams({ controller, management: controller, "artifact-store": controller, "rollout-engine": controller });
@@ -55,13 +59,11 @@ async function open(
     failure.res.statusCode = failure.code === "requestTimeout" ? 408 : 503;
     failure.res.end();
   };
-  const forward = createForward({
-    upstreams,
-    agent: upstreams.agent,
-    idleMs,
-    onError,
-    ...(transfers && { transfers }),
-  });
+  const options = { upstreams, idleMs, onError };
+  const forward =
+    way === "proxy"
+      ? createForward({ ...options, agent: upstreams.agent, ...(transfers && { transfers }) })
+      : createSmallForward({ ...options, connections: upstreams.connections });
   const first = upstreams.pick("controller");
   edge = createHttpServer((req, res) => {
     const forwarded = req as ForwardedRequest;
@@ -107,17 +109,6 @@ function echo(got: string[]): RequestListener {
   };
 }
 
-test.each(["GET", "POST", "PUT", "DELETE"])(
-  "%s: where one replica is down the other gets the request, once, with the whole body",
-  async (method) => {
-    const got: string[] = [];
-    const port = await open([await nobody(), await replica(echo(got))]);
-    const body = method === "GET" ? undefined : "x".repeat(300_000);
-    const answer = await ask(port, method, body);
-    expect([answer.statusCode, answer.text, got]).toEqual([200, body ?? "", [`${method} ${body ?? ""}`]]);
-  },
-);
-
 /** Serves one request on each connection and closes it with the second, as a replica that ends while we write. */
 function closesSecond(seen: string[]): RequestListener {
   const known = new WeakSet<object>();
@@ -132,36 +123,52 @@ function closesSecond(seen: string[]): RequestListener {
   };
 }
 
-test.each([
-  ["PUT", 200],
-  ["DELETE", 200],
-  ["GET", 200],
-  // Nobody knows whether it was begun, so a second attempt could do it twice.
-  ["POST", 503],
-])("%s on a connection that its replica closes is %i", async (method, status) => {
-  const [seen, got]: [string[], string[]] = [[], []];
-  const port = await open([await replica(closesSecond(seen)), await replica(echo(got))]);
-  expect((await ask(port, "GET")).text).toBe("first");
-  const body = method === "GET" ? undefined : "{}";
-  expect((await ask(port, method, body)).statusCode).toBe(status);
-  expect([seen.length, got]).toEqual([1, status === 200 ? [`${method} ${body ?? ""}`] : []]);
-});
+describe.each<Way>(["proxy", "small"])("forwarded by %s", (way) => {
+  test.each(["GET", "POST", "PUT", "DELETE"])(
+    "%s: where one replica is down the other gets the request, once, with the whole body",
+    async (method) => {
+      const got: string[] = [];
+      const port = await open([await nobody(), await replica(echo(got))], { way });
+      const body = method === "GET" ? undefined : "x".repeat(300_000);
+      const answer = await ask(port, method, body);
+      expect([answer.statusCode, answer.text, got]).toEqual([200, body ?? "", [`${method} ${body ?? ""}`]]);
+    },
+  );
 
-test("a request that broke on a new connection may have been begun: only reads are repeated", async () => {
-  const got: string[] = [];
-  const port = await open([await replica((req) => void req.socket.resetAndDestroy()), await replica(echo(got))]);
-  expect([(await ask(port, "PUT", "{}")).statusCode, got]).toEqual([503, []]);
-});
+  test.each([
+    ["PUT", 200],
+    ["DELETE", 200],
+    ["GET", 200],
+    // Nobody knows whether it was begun, so a second attempt could do it twice.
+    ["POST", 503],
+  ])("%s on a connection that its replica closes is %i", async (method, status) => {
+    const [seen, got]: [string[], string[]] = [[], []];
+    const port = await open([await replica(closesSecond(seen)), await replica(echo(got))], { way });
+    expect((await ask(port, "GET")).text).toBe("first");
+    const body = method === "GET" ? undefined : "{}";
+    expect((await ask(port, method, body)).statusCode).toBe(status);
+    expect([seen.length, got]).toEqual([1, status === 200 ? [`${method} ${body ?? ""}`] : []]);
+  });
 
-test("client and service connections end independently of each other", async () => {
-  const port = await open([
-    await replica((req, res) => {
-      res.setHeader("connection", req.headers["x-last"] === undefined ? "close" : "keep-alive");
-      res.end();
-    }),
-  ]);
-  expect((await ask(port, "GET", undefined, { connection: "keep-alive" })).headers.connection).toBe("keep-alive");
-  expect((await ask(port, "GET", undefined, { connection: "keep-alive", "x-last": "1" })).headers.connection).toBe("close");
+  test("a request that broke on a new connection may have been begun: only reads are repeated", async () => {
+    const got: string[] = [];
+    const port = await open([await replica((req) => void req.socket.resetAndDestroy()), await replica(echo(got))], { way });
+    expect([(await ask(port, "PUT", "{}")).statusCode, got]).toEqual([503, []]);
+  });
+
+  test("client and service connections end independently of each other", async () => {
+    const port = await open(
+      [
+        await replica((req, res) => {
+          res.setHeader("connection", req.headers["x-last"] === undefined ? "close" : "keep-alive");
+          res.end();
+        }),
+      ],
+      { way },
+    );
+    expect((await ask(port, "GET", undefined, { connection: "keep-alive" })).headers.connection).toBe("keep-alive");
+    expect((await ask(port, "GET", undefined, { connection: "keep-alive", "x-last": "1" })).headers.connection).toBe("close");
+  });
 });
 
 /** Sends the head and the beginning of an upload and returns the status. */

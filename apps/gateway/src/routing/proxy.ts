@@ -1,29 +1,11 @@
-import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { Agent, IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Surface } from "@harrier/contracts";
 import { bytesPassed, closeBehindBody } from "@harrier/service";
 import { createProxyMiddleware, type Plugin, proxyEventsPlugin } from "http-proxy-middleware";
+import { type Failure, type Forward, type ForwardedRequest, isAbsent, secondReplica } from "./forward.ts";
 import { hasBody } from "./read-body.ts";
 import { passAnswer, wholeBody } from "./small-bodies.ts";
-import type { Replica, Upstreams } from "./upstreams.ts";
-
-/** A request that is being forwarded. */
-export interface ForwardedRequest extends IncomingMessage {
-  replica: Replica;
-  surface: Surface;
-  /** The time in epoch ms. */
-  deadline: number;
-  /** True if it has been sent to a second replica. */
-  repeated: boolean;
-  /** The body if it has been read already. */
-  readBody: Buffer | undefined;
-  /** The request to the service, as soon as it has a connection. */
-  outgoing?: ClientRequest;
-  /** True if the client stopped sending before the end of its upload. */
-  stalled?: boolean;
-}
-
-export type Forward = (req: ForwardedRequest, res: ServerResponse) => void;
+import type { Upstreams } from "./upstreams.ts";
 
 interface Options {
   upstreams: Upstreams;
@@ -37,14 +19,6 @@ interface Options {
   idleMs: number;
   /** Called when the service could not be called; nothing has been answered yet. */
   onError(failure: Failure): void;
-}
-
-export interface Failure {
-  error: Error;
-  req: ForwardedRequest;
-  res: ServerResponse;
-  /** `requestTimeout` means that the client stopped sending. */
-  code: "unavailable" | "requestTimeout";
 }
 
 /**
@@ -63,6 +37,8 @@ export function createForward(options: Options): Forward {
     ejectPlugins: true,
     plugins: [proxyEventsPlugin as unknown as Plugin<ForwardedRequest, ServerResponse>],
     agent: options.agent,
+    // The name that the client has for us is none that the service's certificate has to be for.
+    changeOrigin: true,
     proxyTimeout: options.idleMs,
     timeout: 0,
     selfHandleResponse: true,
@@ -87,9 +63,7 @@ export function createForward(options: Options): Forward {
         const code = req.stalled === true ? "requestTimeout" : "unavailable";
         if (code === "unavailable" && (options.transfers === undefined || isAbsent(error))) req.replica.ready = false;
         if (!isResponse(res) || res.headersSent) return void res.destroy();
-        // It is repeated once, and only while its signed identity and its budget are still valid.
-        const again = !req.repeated && mayRepeat(error, req) && Date.now() < req.deadline;
-        const other = again ? options.upstreams.pickOther(req.replica) : undefined;
+        const other = secondReplica(options.upstreams, error, req, req.outgoing?.reusedSocket === true);
         if (other === undefined) return options.onError({ error, req, res, code });
         req.replica = other;
         req.repeated = true;
@@ -127,27 +101,6 @@ function watchUpload(req: ForwardedRequest, stallMs: number): void {
   timer.unref();
 }
 
-const idempotent: ReadonlySet<unknown> = new Set(["PUT", "DELETE"]);
-
-/**
- * Returns whether another replica may get the same request. Reads may be repeated. A change may be repeated when no connection was made, and an
- * idempotent one also when a kept connection is reset: usually its service had just closed it, but this cannot be distinguished from a service that
- * died before its answer. The body must be here as a whole.
- */
-function mayRepeat(error: Error, req: ForwardedRequest): boolean {
-  if (req.readBody === undefined && hasBody(req)) return false;
-  if (req.method === "GET" || req.method === "HEAD" || isAbsent(error)) return true;
-  const { code } = error as NodeJS.ErrnoException;
-  return idempotent.has(req.method) && (code === "ECONNRESET" || code === "EPIPE") && req.outgoing?.reusedSocket === true;
-}
-
 function isResponse(res: ServerResponse | Socket): res is ServerResponse {
   return "headersSent" in res;
-}
-
-const absent: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN"]);
-
-/** Returns true if no connection was made. */
-function isAbsent(error: Error): boolean {
-  return absent.has((error as NodeJS.ErrnoException).code);
 }

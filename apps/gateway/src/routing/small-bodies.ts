@@ -1,4 +1,4 @@
-import type { ClientRequest, IncomingMessage, ServerResponse } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 
 /** Bodies up to this many bytes are sent with their head in one write; copying them costs less than a stream for them. */
@@ -10,8 +10,7 @@ const maxBytes = 64 * 1024;
  */
 export function wholeBody(body: Buffer | undefined): Readable {
   const pipe = (outgoing: ClientRequest): ClientRequest => {
-    if (body === undefined) outgoing.end();
-    else endWith(outgoing, body);
+    endWith(outgoing, body === undefined ? [] : [body]);
     return outgoing;
   };
   return { pipe } as unknown as Readable;
@@ -20,7 +19,23 @@ export function wholeBody(body: Buffer | undefined): Readable {
 /** Passes an answer of a service on to the client: a short one whole, in one write, any other as it arrives. */
 export function passAnswer(answer: IncomingMessage, res: ServerResponse): void {
   if (res.headersSent || res.destroyed) return void answer.resume();
-  const { statusCode = 200, statusMessage, headers } = answer;
+  beginAnswer(res, answer);
+  if (!isShort(answer.headers)) return void answer.pipe(res);
+  const parts: Buffer[] = [];
+  answer.on("data", (part: Buffer) => parts.push(part));
+  // An answer that is cut off never ends; the proxy then ends the connection to the client, as it does in the middle of a long one.
+  answer.once("end", () => endWith(res, parts));
+}
+
+/** The head of a service's answer. */
+interface Head {
+  readonly statusCode?: number | undefined;
+  readonly statusMessage?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+}
+
+/** Takes the head of a service's answer for the client; it is sent with the first bytes. */
+export function beginAnswer(res: ServerResponse, { statusCode = 200, statusMessage, headers }: Head): void {
   // HTTP/1.0 has no chunks, and answers without a body have none either.
   if (res.req.httpVersion === "1.0" || statusCode === 204 || statusCode === 304) delete headers["transfer-encoding"];
   for (const name in headers) {
@@ -29,18 +44,17 @@ export function passAnswer(answer: IncomingMessage, res: ServerResponse): void {
   }
   res.statusCode = statusCode;
   if (statusMessage) res.statusMessage = statusMessage;
-  if (!(Number(headers["content-length"]) <= maxBytes)) return void answer.pipe(res);
-  const chunks: Buffer[] = [];
-  answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-  // An answer that is cut off never ends; the proxy then ends the connection to the client, as it does in the middle of a long one.
-  answer.once("end", () => {
-    if (chunks.length === 0) res.end();
-    else endWith(res, chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
-  });
+}
+
+/** Returns true if the whole answer is kept until it can be sent in one write. */
+export function isShort(headers: IncomingHttpHeaders): boolean {
+  return Number(headers["content-length"]) <= maxBytes;
 }
 
 /** Ends a message with its body, as a text: Node joins it with the head into one piece, which it does not with a buffer. Latin-1 keeps every byte. */
-function endWith(message: ClientRequest | ServerResponse, body: Buffer): void {
+export function endWith(message: ClientRequest | ServerResponse, parts: readonly Buffer[]): void {
+  if (parts.length === 0) return void message.end();
+  const body = parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
   if (body.length <= maxBytes) message.end(body.toString("latin1"), "latin1");
   else message.end(body);
 }

@@ -2,7 +2,11 @@ import { Agent } from "node:http";
 import { Agent as TlsAgent } from "node:https";
 import { crc32 } from "node:zlib";
 import { clockDifferenceMs, type RpcTls } from "@harrier/rpc";
+import { Connections } from "./connections.ts";
 import { createProbes } from "./probes.ts";
+
+/** A replica that accepts no connection for so long counts as absent: less than the budget of a device's request, so that another can be asked. */
+const connectMs = 2_000;
 
 /** A service that the gateway forwards to. */
 export type UpstreamName = "controller" | "management" | "artifact-store" | "rollout-engine";
@@ -38,7 +42,9 @@ export interface Upstreams {
    */
   check(): boolean;
   stop(): void;
-  /** The agent for answers that come at once. */
+  /** The connections for short requests, of devices. */
+  readonly connections: Connections;
+  /** The agent for other answers that come at once. */
   readonly agent: Agent;
   /** The agent for transfers, which may last for hours: it has as many connections as there are clients for them, beside the others. */
   readonly transferAgent: Agent;
@@ -51,6 +57,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
   const open = (maxSockets: number) =>
     tls === undefined ? new Agent({ ...pool, maxSockets }) : new TlsAgent({ ...pool, maxSockets, ...tls });
   const [agent, transferAgent] = [open(512), open(Number.POSITIVE_INFINITY)];
+  const connections = new Connections(tls, connectMs);
   const lists = new Map<UpstreamName, { replicas: Replica[]; next: number }>();
   for (const [service, list] of Object.entries(addresses)) {
     const replicas = list.split(",").map((url) => replicaAt(url.trim()));
@@ -60,6 +67,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
   const probes = createProbes(tls);
 
   return {
+    connections,
     agent,
     transferAgent,
     pick(service, key) {
@@ -92,6 +100,7 @@ export function createUpstreams(addresses: Record<UpstreamName, string>, tls?: R
     check: () => all.map((replica) => probes.ask(replica)).every((isSteady) => isSteady),
     stop() {
       probes.stop();
+      connections.stop();
       agent.destroy();
       transferAgent.destroy();
     },
