@@ -75,6 +75,16 @@ test("a request that two readers could understand differently is denied, and its
   expect(await ask("GET /T/controller/v1/d", user("1 d"))).toBe(200);
 });
 
+test("a target in a form that no service could be asked in is 400, however deep it is", async () => {
+  for (const target of ["*/T/controller/v1/d", "a:b/T/controller/v1/d", `${"a:".repeat(6_000)}/T/controller/v1/d`]) {
+    const one = client();
+    one.send({ line: `GET ${target}`, headers: user("1 d") });
+    await expect.poll(() => one.statuses()).toEqual([expect.toSatisfy((status) => status === 400 || status === 404)]);
+    expect([target, edge.passed]).toEqual([target, []]);
+    one.socket.destroy();
+  }
+});
+
 test("too long a header is 431 and not a reset, and what is no HTTP is 400", async () => {
   const one = client();
   one.send({ line: "GET /T/controller/v1/d", headers: { "x-long": "x".repeat(70_000) } });

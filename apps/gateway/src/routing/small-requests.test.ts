@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RpcTls } from "@harrier/rpc";
 import { afterEach, describe, expect, test } from "vitest";
 import { Connections } from "./connections.ts";
+import { rawClient } from "./edge.fixture.ts";
 import type { Failure, Forward, ForwardedRequest } from "./forward.ts";
 import { createForward } from "./proxy.ts";
 import { createSmallForward } from "./small-requests.ts";
@@ -33,10 +34,13 @@ function upstreamsAt(url: string, tls?: RpcTls): Upstreams {
 
 /** Starts a gateway that forwards each request so. */
 function edgeOf(upstreams: Upstreams, forward: Forward, budgetMs = 5_000): Promise<number> {
-  const edge = createServer((req, res) => {
+  const edge = createServer(async (req, res) => {
+    const parts: Buffer[] = [];
+    for await (const part of req) parts.push(part as Buffer);
+    const readBody = parts.length === 0 ? undefined : Buffer.concat(parts);
     const deadline = Date.now() + budgetMs;
-    const how = { replica: upstreams.pick("controller"), surface: "device", deadline, repeated: false, readBody: undefined };
     delete req.headers.connection;
+    const how = { replica: upstreams.pick("controller"), surface: "device", deadline, repeated: false, readBody };
     forward(Object.assign(req, how) as ForwardedRequest, res);
   });
   return listening(edge);
@@ -49,12 +53,21 @@ interface Asked {
   hangUp(): void;
 }
 
-function ask(port: number, { path = "/x", host = "gateway" } = {}): Asked {
+interface Question {
+  readonly path?: string;
+  readonly host?: string;
+  readonly method?: string;
+  readonly body?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function ask(port: number, { path = "/x", host = "gateway", method = "GET", body = "", headers = {} }: Question = {}): Asked {
   const { promise: status, resolve } = Promise.withResolvers<number>();
-  const req = request({ host: "127.0.0.1", port, path, headers: { host }, agent: false }, (res) => {
+  const length = body === "" ? {} : { "content-length": String(body.length) };
+  const req = request({ host: "127.0.0.1", port, path, method, headers: { host, ...length, ...headers }, agent: false }, (res) => {
     res.resume().on("end", () => resolve(res.statusCode ?? 0));
   });
-  req.on("error", () => resolve(0)).end();
+  req.on("error", () => resolve(0)).end(body);
   return { status, hangUp: () => void req.destroy() };
 }
 
@@ -71,22 +84,33 @@ function holding(): { app: RequestListener; held: { path: string; res: ServerRes
   return { app, held, closed };
 }
 
-/** Starts a gateway that has one connection to its service, for which so many requests may wait. */
-async function withOneConnection(app: RequestListener, maxWaiting: number, budgetMs?: number) {
-  const upstreams = upstreamsAt(`http://127.0.0.1:${await listening(createServer(app))}`);
-  const connections = new Connections(undefined, 1_000, 1);
-  cleanups.push(() => connections.stop());
-  const port = await edgeOf(
-    upstreams,
-    createSmallForward({ upstreams, connections, idleMs: 3_000, maxWaiting, onError: refuse }),
-    budgetMs,
-  );
-  return { port, replica: upstreams.pick("controller") };
+interface OneConnection {
+  /** So many requests may wait for the connection. */
+  readonly waiting?: number;
+  readonly budgetMs?: number;
+  readonly idleMs?: number;
 }
 
-test("so many requests wait for a connection, and one more is answered at once", async () => {
+/** Starts a gateway that has one connection to each replica. */
+async function withOneConnection(apps: readonly RequestListener[], { waiting = 2, budgetMs, idleMs = 3_000 }: OneConnection = {}) {
+  const sockets = new Set<object>();
+  const addresses: string[] = [];
+  for (const app of apps) {
+    const server = createServer(app).on("connection", (socket) => sockets.add(socket));
+    addresses.push(`http://127.0.0.1:${await listening(server)}`);
+  }
+  const upstreams = upstreamsAt(addresses.join(","));
+  const connections = new Connections(undefined, 1_000, { perReplica: 1, waiting });
+  cleanups.push(() => connections.stop());
+  const port = await edgeOf(upstreams, createSmallForward({ upstreams, connections, idleMs, onError: refuse }), budgetMs);
+  const replicas = apps.map(() => upstreams.pick("controller"));
+  for (const replica of replicas) replica.ready = true;
+  return { port, replicas, sockets };
+}
+
+test("so many requests wait for a replica, and one more is answered at once", async () => {
   const { app, held } = holding();
-  const { port } = await withOneConnection(app, 2);
+  const { port } = await withOneConnection([app]);
   const first = ask(port, { path: "/first" });
   await expect.poll(() => held.length).toBe(1);
   const waiting = [ask(port), ask(port)];
@@ -101,49 +125,102 @@ test("so many requests wait for a connection, and one more is answered at once",
   expect(await Promise.all(waiting.map(({ status }) => status))).toEqual([200, 200]);
 });
 
-test("the service never gets a request whose client has hung up while it waited, and its place is free again", async () => {
+test("where too many wait for one replica another is asked, and what waits for one takes no place of another", async () => {
   const { app, held } = holding();
-  const { port } = await withOneConnection(app, 2);
-  const first = ask(port);
-  await expect.poll(() => held.length).toBe(1);
-  for (const gone of [ask(port, { path: "/gone" }), ask(port, { path: "/gone" })]) {
-    await sleep(50);
-    gone.hangUp();
+  const { port } = await withOneConnection([app, (_req, res) => void res.end()], { waiting: 1 });
+  const statuses: number[] = [];
+  for (let n = 0; n < 12; n += 1) {
+    void ask(port).status.then((status) => statuses.push(status));
+    await sleep(30);
   }
-  await sleep(50);
-  held[0]?.res.end();
-  expect(await first.status).toBe(200);
-  const later = [ask(port, { path: "/later" }), ask(port, { path: "/later" })];
-  for (const at of [1, 2]) {
+  expect(statuses).toEqual(Array.from({ length: 10 }, () => 200));
+  for (const at of [0, 1]) {
     await expect.poll(() => held.length).toBe(at + 1);
     held[at]?.res.end();
   }
-  expect(await Promise.all(later.map(({ status }) => status))).toEqual([200, 200]);
-  expect(held.map(({ path }) => path)).toEqual(["/x", "/later", "/later"]);
+  await expect.poll(() => statuses).toEqual(Array.from({ length: 12 }, () => 200));
 });
 
-test("a request whose budget has passed while it waited is refused, and its replica is not blamed", async () => {
+test("a client that hangs up while its request waits leaves its place at once, and costs no connection", async () => {
   const { app, held } = holding();
-  const { port, replica } = await withOneConnection(app, 2, 200);
-  replica.ready = true;
+  const { port, sockets } = await withOneConnection([app]);
   const first = ask(port);
   await expect.poll(() => held.length).toBe(1);
-  const late = ask(port, { path: "/late" });
-  await sleep(300);
+  for (let n = 0; n < 5; n += 1) {
+    const gone = [ask(port, { path: "/gone" }), ask(port, { path: "/gone" })];
+    await sleep(30);
+    for (const one of gone) one.hangUp();
+    await sleep(30);
+  }
+  const later = [ask(port, { path: "/later" }), ask(port, { path: "/later" })];
+  await sleep(30);
+  for (const at of [0, 1, 2]) {
+    await expect.poll(() => held.length).toBe(at + 1);
+    held[at]?.res.end();
+  }
+  expect(await Promise.all([first, ...later].map(({ status }) => status))).toEqual([200, 200, 200]);
+  expect([held.map(({ path }) => path), sockets.size]).toEqual([["/x", "/later", "/later"], 1]);
+});
+
+test("a request that waits is answered when its budget has passed, and its replica is not blamed", async () => {
+  const { app, held } = holding();
+  const { port, replicas, sockets } = await withOneConnection([app], { budgetMs: 200 });
+  const first = ask(port);
+  await expect.poll(() => held.length).toBe(1);
+  expect(await ask(port, { path: "/late" }).status).toBe(503);
   held[0]?.res.end();
-  expect([await first.status, await late.status]).toEqual([200, 503]);
-  expect([held.map(({ path }) => path), replica.ready]).toEqual([["/x"], true]);
+  expect(await first.status).toBe(200);
+  expect([held.map(({ path }) => path), replicas[0]?.ready, sockets.size]).toEqual([["/x"], true, 1]);
 });
 
 test("the service learns that a client has hung up", async () => {
   const { app, held, closed } = holding();
-  const { port, replica } = await withOneConnection(app, 2);
-  replica.ready = true;
+  const { port, replicas } = await withOneConnection([app]);
   const asked = ask(port);
   await expect.poll(() => held.length).toBe(1);
   asked.hangUp();
   await expect.poll(() => closed).toEqual(["/x"]);
-  expect(replica.ready).toBe(true);
+  expect(replicas[0]?.ready).toBe(true);
+});
+
+test("nothing that a client sends takes a replica out of service", async () => {
+  const { port, replicas } = await withOneConnection([(_req, res) => void res.end(), (_req, res) => void res.end()]);
+  const client = rawClient(port);
+  for (const line of ["GET */x", "PUT */x"]) client.send({ line, headers: { "content-length": "0" } });
+  await expect.poll(() => client.statuses()).toEqual([503, 503]);
+  client.socket.destroy();
+  expect(replicas.map(({ ready }) => ready)).toEqual([true, true]);
+});
+
+test.each(["GET", "DELETE", "HEAD"])("%s requests, also with a body, end no connection", async (method) => {
+  const { port, sockets } = await withOneConnection([(req, res) => void req.resume().on("end", () => res.end())]);
+  for (let n = 0; n < 3; n += 1) expect(await ask(port, { method, body: method === "HEAD" ? "" : "{}" }).status).toBe(200);
+  expect(sockets.size).toBe(1);
+});
+
+test("a second replica gets what is left of the budget", async () => {
+  const budgets: number[] = [];
+  const note: RequestListener = (req, res) => {
+    budgets.push(Number(req.headers["x-harrier-budget"]));
+    if (budgets.length === 1) setTimeout(() => req.socket.destroy(), 200);
+    else res.end();
+  };
+  const { port } = await withOneConnection([note, note]);
+  expect(await ask(port, { headers: { "x-harrier-budget": "5000" } }).status).toBe(200);
+  expect((budgets[0] ?? 0) - (budgets[1] ?? 0)).toBeGreaterThan(150);
+});
+
+test("a client that does not read a long answer is cut off, and its connection serves others", async () => {
+  const app: RequestListener = (req, res) => void res.end(req.url === "/long" ? Buffer.alloc(64 * 2 ** 20) : "");
+  const { port, replicas } = await withOneConnection([app], { idleMs: 500 });
+  const client = rawClient(port);
+  client.socket.pause();
+  client.send({ line: "GET /long" });
+  await sleep(100);
+  expect(await ask(port).status).toBe(200);
+  client.socket.resume();
+  await client.closed;
+  expect([client.text().length < 64 * 2 ** 20, replicas[0]?.ready]).toEqual([true, true]);
 });
 
 test("a service that says nothing is 503 after the idle time", async () => {
@@ -166,7 +243,7 @@ test("of a long answer no more is read than its client takes", async () => {
     };
     fill();
   };
-  const { port } = await withOneConnection(app, 2);
+  const { port } = await withOneConnection([app]);
   const req = request({ host: "127.0.0.1", port, path: "/x", agent: false }).end();
   const [answer] = await new Promise<[IncomingMessage]>((resolve) => req.once("response", (res) => resolve([res])));
   answer.pause();
