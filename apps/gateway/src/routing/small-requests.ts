@@ -55,6 +55,8 @@ class Exchange implements Dispatcher.DispatchHandler, Waiting {
   /** The parts of a short answer; a long one is passed on as it arrives. */
   #parts: Buffer[] | undefined;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Runs while nothing is read of a long answer, because its client takes none of it. */
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(options: Options, req: ForwardedRequest, res: ServerResponse) {
     this.#options = options;
@@ -70,6 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler, Waiting {
   }
 
   readonly #onClose = (): void => {
+    clearTimeout(this.#patience);
     if (this.#res.writableFinished) return;
     if (this.#isWaiting) this.#lane.drop(this);
     else this.#controller?.abort(gone);
@@ -120,13 +123,12 @@ class Exchange implements Dispatcher.DispatchHandler, Waiting {
     else if (!this.#res.write(part)) this.#waitForClient(controller);
   }
 
-  /** The service's idle time does not pass while nothing is read of its answer. */
+  /** The service's idle time does not pass while nothing is read of its answer, so the client has one. */
   #waitForClient(controller: Dispatcher.DispatchController): void {
     controller.pause();
-    const timer = setTimeout(() => this.#res.destroy(), this.#options.idleMs);
-    this.#res.once("close", () => clearTimeout(timer));
+    this.#patience = setTimeout(() => this.#res.destroy(), this.#options.idleMs);
     this.#res.once("drain", () => {
-      clearTimeout(timer);
+      clearTimeout(this.#patience);
       controller.resume();
     });
   }
