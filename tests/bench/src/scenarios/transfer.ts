@@ -7,6 +7,7 @@ import { copyOut, type File, makeFile, TransferClient } from "../lib/transfer-cl
 import { startBareCopy } from "../limits/bare-copy.ts";
 
 const scenario = "transfer of a large file";
+const smallFiles = "transfer of small files";
 const mebi = 2 ** 20;
 const rounds = 3;
 /** A transfer through the gateway reaches this share of the rate of a plain copy. */
@@ -29,7 +30,7 @@ export async function benchTransfer(bench: Bench): Promise<void> {
     const client = new TransferClient(own, `Basic ${Buffer.from(`${stack.adminUser}:${stack.adminPassword}`).toString("base64")}`);
     const names = ["plainUp", "up", "parts", "plainDown", "down"] as const;
     const rates = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<(typeof names)[number], number[]>;
-    const costs = new Costs(bench);
+    const costs = new Costs(bench, scenario);
     await client.allowFiles(size, (rounds + 1) * 2 * size + small.downloads * mebi);
     for (let round = 0; round <= rounds; round += 1) {
       const [one, other] = [makeFile(size), makeFile(size)];
@@ -71,7 +72,8 @@ export async function benchTransfer(bench: Bench): Promise<void> {
 }
 
 /** Measures downloads of one MiB, several at a time, beside the plain copy of a file of that size. */
-async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise<void> {
+async function addSmallFiles(bench: Bench, bareUrl: string): Promise<void> {
+  const { stack, report } = bench;
   const pools = [new Pool(stack.baseUrl, { connections: small.atATime }), new Pool(bareUrl, { connections: small.atATime })] as const;
   try {
     const client = new TransferClient(
@@ -92,19 +94,22 @@ async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise
       await Promise.all(Array.from({ length: small.atATime }, worker));
     };
     const [found, plain]: [number[], number[]] = [[], []];
+    const costs = new Costs(bench, smallFiles);
+    const size = small.downloads * mebi;
     for (let round = 0; round <= rounds; round += 1) {
-      const limit = await rateOf(small.downloads * mebi, () => all(() => copyOut(pools[1], "/", {})));
-      const rate = await rateOf(small.downloads * mebi, () => all(() => client.download(module, artifact, file)));
+      const limit = await rateOf(size, () => all(() => copyOut(pools[1], "/", {})));
+      const rate = await costs.of("download", size, () => all(() => client.download(module, artifact, file)));
       if (round === 0) continue; // code and connections are warm before anything counts
       found.push(rate);
       plain.push(limit);
     }
+    costs.addTo(bench);
     const [value, most] = [median(found), median(plain)];
     const [figure, ratio] = [`download of 1 MiB, ${small.atATime} at a time`, value / most];
-    report.add({ scenario: "transfer of small files", figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
+    report.add({ scenario: smallFiles, figure, value, unit: "MiB/s", limit: `plain copy ${most.toFixed(0)} MiB/s` });
     const limit = `budget ${small.share}`;
     report.add({
-      scenario: "transfer of small files",
+      scenario: smallFiles,
       figure: "  as a share of it",
       value: ratio,
       unit: "",
@@ -116,13 +121,15 @@ async function addSmallFiles({ stack, report }: Bench, bareUrl: string): Promise
   }
 }
 
-/** The CPU time of each process that large transfers cost. */
+/** The CPU time of each process that transfers cost. */
 class Costs {
   readonly #groups: Bench["groups"];
+  readonly #scenario: string;
   readonly #found = new Map<string, Map<string, number[]>>();
 
-  constructor(bench: Bench) {
+  constructor(bench: Bench, of: string) {
     this.#groups = bench.groups;
+    this.#scenario = of;
   }
 
   /** Answers the rate, and keeps the cost. */
@@ -140,7 +147,8 @@ class Costs {
   addTo({ report }: Bench): void {
     for (const [what, found] of this.#found) {
       for (const [name, values] of found) {
-        if (isOnTheWay(name)) report.add({ scenario, figure: `CPU of ${name} per MiB, ${what}`, value: median(values), unit: "ms" });
+        if (isOnTheWay(name))
+          report.add({ scenario: this.#scenario, figure: `CPU of ${name} per MiB, ${what}`, value: median(values), unit: "ms" });
       }
     }
   }
