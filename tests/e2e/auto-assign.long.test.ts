@@ -25,7 +25,7 @@ async function actionsOf(setId: number): Promise<{ perTarget: Record<string, num
     const { rows } = await client.query(
       `select n, count(*)::int as targets, sum(broken)::int as broken
          from (select count(*)::int as n, count(*) filter (where a.revision <> (
-                        select count(*) from controller.action_history h where h.tenant_id = a.tenant_id and h.action_id = a.id)) as broken
+                        select count(*) from controller.action_statuses_v1 h where h.tenant_id = a.tenant_id and h.action_id = a.id)) as broken
                  from controller.actions a where a.set_id = $1 group by a.target_id) t group by n`,
       [setId],
     );

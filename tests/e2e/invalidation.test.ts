@@ -36,7 +36,7 @@ async function actionsOf(setId: number): Promise<{ statuses: Record<string, numb
   return withClient(stack.adminDatabaseUrl as string, async (client) => {
     const { rows } = await client.query(
       `select a.status, count(*)::int as n,
-              count(*) filter (where a.revision <> (select count(*) from controller.action_history h
+              count(*) filter (where a.revision <> (select count(*) from controller.action_statuses_v1 h
                                                      where h.tenant_id = a.tenant_id and h.action_id = a.id))::int as broken
          from controller.actions a where a.set_id = $1 group by 1`,
       [setId],

@@ -37,7 +37,7 @@ function historiesOf(rolloutId: number): Promise<JobAction[]> {
     const { rows } = await client.query<{ id: string; controllerId: string; status: number; revisions: number[]; statuses: number[] }>(
       `select a.id, a.controller_id as "controllerId", a.status, array_agg(h.revision order by h.revision) as revisions,
               array_agg(h.status::int order by h.revision) as statuses
-         from controller.actions a join controller.action_history h on h.tenant_id = a.tenant_id and h.action_id = a.id
+         from controller.actions a join controller.action_statuses_v1 h on h.tenant_id = a.tenant_id and h.action_id = a.id
         where a.tenant_id = 1 and a.rollout_id = $1 group by 1, 2, 3`,
       [rolloutId],
     );

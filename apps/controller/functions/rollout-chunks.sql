@@ -60,9 +60,6 @@ begin
       cross join lateral (select x.controller_id from targets x where x.tenant_id = p_tenant and x.id = m.target_id offset 0) t
     on conflict (tenant_id, rollout_id, target_id) where rollout_id is not null and retried_by is null do nothing
     returning id, target_id, controller_id
-  ), history as (
-    insert into action_history (tenant_id, action_id, revision, status, occurred_at)
-    select p_tenant, id, 1, 8, now() from created_actions
   ), deltas as (
     insert into group_deltas (tenant_id, rollout_id, group_id, from_bucket, to_bucket, n)
     select p_tenant, p_rollout, p_group, null, 0, count(*) from created_actions having count(*) > 0

@@ -210,10 +210,10 @@ export async function brokenSequences(fixture: DeviceFixture): Promise<unknown[]
        select o.tenant_id, (i.item->>0)::bigint as action_id, (i.item->>2)::int as sequence
          from outbox o cross join lateral json_array_elements(o.items) as i (item) where o.topic = 'action-events')
      select a.id, a.revision,
-            (select array_agg(h.revision order by h.revision) from action_history h where h.tenant_id = a.tenant_id and h.action_id = a.id) as history,
+            (select array_agg(h.revision order by h.revision) from action_statuses_v1 h where h.tenant_id = a.tenant_id and h.action_id = a.id) as history,
             (select array_agg(e.sequence order by e.sequence) from events e where e.tenant_id = a.tenant_id and e.action_id = a.id) as events
        from actions a
-      where (select array_agg(h.revision order by h.revision) from action_history h where h.tenant_id = a.tenant_id and h.action_id = a.id)
+      where (select array_agg(h.revision order by h.revision) from action_statuses_v1 h where h.tenant_id = a.tenant_id and h.action_id = a.id)
               is distinct from (select array_agg(n) from generate_series(1, a.revision) n)
          or (select array_agg(e.sequence order by e.sequence) from events e where e.tenant_id = a.tenant_id and e.action_id = a.id)
               is distinct from (select array_agg(n) from generate_series(1, a.revision) n)`,

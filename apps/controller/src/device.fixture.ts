@@ -211,7 +211,7 @@ export interface StoredEntry {
 export async function readHistory(fixture: DeviceFixture, actionId: number): Promise<StoredEntry[]> {
   const { rows } = await fixture.database.db("controller").pool.query(
     `select revision, status, messages, code, (extract(epoch from occurred_at) * 1000)::bigint as "occurredAt"
-       from action_history where tenant_id = 1 and action_id = $1 order by revision`,
+       from action_statuses_v1 where tenant_id = 1 and action_id = $1 order by revision`,
     [actionId],
   );
   return rows;

@@ -13,9 +13,16 @@ select tenant_id, action_id, target_id, policy_id, stage, silent, since, claimed
 create or replace view action_policies_v1 as
 select tenant_id, id, body from action_policies;
 
+-- That an action of a rollout was scheduled is written nowhere else: the action itself says it (ADR 61). Those of former releases have a row for it.
 create or replace view action_statuses_v1 as
 select tenant_id, action_id, revision, status, messages, code, occurred_at, reported_at
-  from action_history;
+  from action_history
+union all
+select a.tenant_id, a.id, 1, 8::smallint, '{}'::text[], null::int, a.created_at, a.created_at
+  from actions a
+ where a.rollout_id is not null and a.attempt = 1
+   and not exists (select from action_history h
+                    where h.tenant_id = a.tenant_id and h.action_id = a.id and h.revision = 1 and h.reported_at >= a.created_at);
 
 -- May this device have the artifacts of this set now? Open and not being cancelled, claimed and not proven yet, or the installed one, which it may fetch again
 -- (contract device.md §6.1, D12).

@@ -73,6 +73,29 @@ test("scheduling creates one inactive action per member with history, delta and 
   expect(await readTarget(fixture, targetIds[0] ?? 0)).toMatchObject({ assignedSetId: null, updateStatus: updateStatus.registered });
 });
 
+test("that an action was scheduled is no row, shown with the time of the action; one that a former release has written is shown once", async () => {
+  const { rolloutId } = await openRollout(fixture, 2);
+  await schedule(rolloutId);
+  const { rows: stored } = await fixture.db.pool.query(
+    `select a.id, extract(epoch from a.created_at) * 1000 as ms, h.action_id
+       from actions a left join action_history h on h.tenant_id = a.tenant_id and h.action_id = a.id where a.rollout_id = $1 order by a.id`,
+    [rolloutId],
+  );
+  expect(stored.map((row) => row.action_id)).toEqual([null, null]);
+  const [first, second] = stored.map((row) => ({ id: Number(row.id), ms: Math.floor(row.ms) }));
+  expect(await readHistory(fixture, first?.id ?? 0)).toMatchObject([{ revision: 1, occurredAt: expect.closeTo(first?.ms ?? 0, -1) }]);
+  await fixture.db.pool.query(
+    "insert into action_history (tenant_id, action_id, revision, status, occurred_at) values (1, $1, 1, 8, 'epoch')",
+    [second?.id],
+  );
+  expect(await readHistory(fixture, second?.id ?? 0)).toMatchObject([{ revision: 1, status: SCHEDULED, occurredAt: 0 }]);
+  // What is known of another attempt is all in rows, and so are assignments.
+  const makeAttempt = (n: number) => fixture.db.pool.query("update actions set attempt = $2 where id = $1", [first?.id, n]);
+  await makeAttempt(2);
+  expect(await readHistory(fixture, first?.id ?? 0)).toEqual([]);
+  await makeAttempt(1);
+});
+
 test("a repeated chunk creates nothing, cancels nothing and returns the same cursor", async () => {
   const { rolloutId } = await openRollout(fixture, 4);
   await schedule(rolloutId);

@@ -195,7 +195,7 @@ export function storedActions(system: System, n: number): Promise<Stored[]> {
        from actions a
       cross join lateral (
         select array_agg(h.status::int order by h.revision) as entries, array_agg(h.revision order by h.revision) as revisions
-          from action_history h where h.tenant_id = 1 and h.action_id = a.id) h
+          from action_statuses_v1 h where h.tenant_id = 1 and h.action_id = a.id) h
       where a.tenant_id = 1 and a.target_id = $1 order by a.id`,
     [n, system.outboxBefore.get(n)],
   );
