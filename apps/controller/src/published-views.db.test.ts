@@ -34,6 +34,7 @@ const views: Record<string, { columns: string; readers: DatabaseService[] }> = {
     columns: "tenant_id action_id revision status messages code occurred_at reported_at",
     readers: ["management", "rollout-engine"],
   },
+  action_messages_v1: { columns: "tenant_id action_id revision messages reported_at", readers: ["management"] },
   group_progress_v1: {
     columns: "tenant_id rollout_id group_id scheduled running finished error cancelled proving silent retrying",
     readers: ["management", "rollout-engine"],

@@ -14,6 +14,7 @@ create or replace view action_policies_v1 as
 select tenant_id, id, body from action_policies;
 
 -- That an action of a rollout was scheduled is written nowhere else: the action itself says it (ADR 61). Those of former releases have a row for it.
+-- It is for one action at a time: a join would read the first entries of all.
 create or replace view action_statuses_v1 as
 select tenant_id, action_id, revision, status, messages, code, occurred_at, reported_at
   from action_history
@@ -23,6 +24,13 @@ select a.tenant_id, a.id, 1, 8::smallint, '{}'::text[], null::int, a.created_at,
  where a.rollout_id is not null and a.attempt = 1
    and not exists (select from action_history h
                     where h.tenant_id = a.tenant_id and h.action_id = a.id and h.revision = 1 and h.reported_at >= a.created_at);
+
+-- The entries that have messages, all of which are rows: a list of actions looks for the last message of each, and planning the view above would cost it
+-- twice as much.
+create or replace view action_messages_v1 as
+select tenant_id, action_id, revision, messages, reported_at
+  from action_history
+ where messages <> '{}';
 
 -- May this device have the artifacts of this set now? Open and not being cancelled, claimed and not proven yet, or the installed one, which it may fetch again
 -- (contract device.md §6.1, D12).
@@ -44,5 +52,5 @@ select t.tenant_id, t.controller_id, a.id, a.set_id, a.active, true
  where not a.active;
 
 grant select on actions_v1, action_statuses_v1 to harrier_management, harrier_rollout_engine;
-grant select on action_watches_v1, action_policies_v1 to harrier_management;
+grant select on action_messages_v1, action_watches_v1, action_policies_v1 to harrier_management;
 grant select on artifact_grants_v1 to harrier_artifact_store;

@@ -35,6 +35,7 @@ const needs = [
   { schema: "controller", view: "auto_confirmations_v1" },
   { schema: "controller", view: "actions_v1" },
   { schema: "controller", view: "action_statuses_v1" },
+  { schema: "controller", view: "action_messages_v1" },
   { schema: "controller", view: "target_counts_v1" },
   { schema: "controller", view: "target_usage_v1" },
   { schema: "controller", view: "monthly_counts_v1" },

@@ -40,7 +40,7 @@ const counts = `
 const histories = `
   select 'action ' || a.id || ' at revision ' || a.revision || ' has a history of ' || h.n || ' entries up to ' || coalesce(h.last, 0) as fault
     from controller.actions a
-    cross join lateral (select count(*) as n, max(revision) as last from controller.action_history h
+    cross join lateral (select count(*) as n, max(revision) as last from controller.action_statuses_v1 h
                          where h.tenant_id = a.tenant_id and h.action_id = a.id) h
    where a.tenant_id = 1 and (h.n <> a.revision or h.last <> a.revision) limit 10`;
 

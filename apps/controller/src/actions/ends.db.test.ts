@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-const { RUNNING, CANCELED, CANCELING } = actionStatus;
+const { RUNNING, SCHEDULED, CANCELED, CANCELING } = actionStatus;
 
 const assign = (ids: number[], setId: number, migrationStep = false) =>
   fixture.actions.assignSet(
@@ -71,6 +71,11 @@ test("a stop needs a closed fence; actions that have not begun are deleted, othe
   const stop = (keepRunning: boolean) =>
     fixture.actions.stopChunk({ rolloutId: 31, cursor: -1, keepRunning, force: false, initiator: "admin" }, contextOf());
   await expect(stop(true)).rejects.toMatchObject({ code: "fenced" });
+  await fixture.db.pool.query(
+    `insert into action_history (tenant_id, action_id, revision, status, occurred_at)
+     select 1, min(id), 1, status, now() from actions where rollout_id = 31 and status = $1 group by status`,
+    [SCHEDULED], // as a former release has written it
+  );
   await fixture.actions.closeFence({ rolloutId: 31, epoch: 1 }, contextOf());
   expect(await stop(true)).toMatchObject({ done: true, removed: 3, canceled: 0 });
   expect((await actionsOfRollout(fixture, 31)).map(({ status }) => status)).toEqual([RUNNING, RUNNING]);

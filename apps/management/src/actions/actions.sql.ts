@@ -47,9 +47,9 @@ const newest = 10;
  */
 const lastMessage = (action: string): string => {
   const of = (revisions: string): string =>
-    `select left(h.messages[cardinality(h.messages)], ${maxMessage}) from controller.action_statuses_v1 h
+    `select left(h.messages[cardinality(h.messages)], ${maxMessage}) from controller.action_messages_v1 h
       where h.tenant_id = ${action}.tenant_id and h.action_id = ${action}.id and h.revision ${revisions}
-        and h.reported_at >= ${action}.created_at and h.messages <> '{}'`;
+        and h.reported_at >= ${action}.created_at`;
   const before = `between ${action}.revision - ${newest - 1} and ${action}.revision - 1`;
   return `coalesce((${of(`= ${action}.revision`)} limit 1), (${of(before)} order by h.revision desc limit 1))`;
 };
