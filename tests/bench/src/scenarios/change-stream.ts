@@ -10,7 +10,10 @@ import type { StartStack } from "./against.ts";
 
 const changes = 20;
 const listeners = 500;
-const atOnce = 20;
+/** So many streams a gateway lets a user have (docs/operations.md). */
+const perUser = 16;
+/** So many users with a password a request may make. */
+const perRequest = 20;
 const warmUp = 2_000;
 const restMs = 10_000;
 const windowMs = 20_000;
@@ -100,7 +103,10 @@ async function costOfListeners(bench: Bench, pool: Pool, change: Change): Promis
   const without = await costs(bench);
   const all: Listener[] = [];
   // A tenant's statements wait for each other, 50 of them at most (docs/operations.md), so that not all listeners may come in the same moment.
-  while (all.length < listeners) all.push(...(await Promise.all(Array.from({ length: atOnce }, () => listen(bench, pool)))));
+  for (const authorization of await createListeners(bench)) {
+    const places = Math.min(perUser, listeners - all.length);
+    all.push(...(await Promise.all(Array.from({ length: places }, () => listen(bench, pool, authorization)))));
+  }
   const held = await costs(bench);
   await costOfChanges(bench, all, change);
   for (const each of all) each.end();
@@ -165,6 +171,15 @@ async function costs(bench: Bench): Promise<{ cpuPercent: number; mebibytes: num
 const authorizationOf = ({ stack }: Bench): string => `Basic ${Buffer.from(`admin:${stack.adminPassword}`).toString("base64")}`;
 const page = (bench: Bench): LoadRequest => ({ path: "/api/mgmt/v1/targets", headers: { authorization: authorizationOf(bench) } });
 
+/** Makes as many users as the listeners need, and answers their credentials. */
+async function createListeners({ api }: Bench): Promise<string[]> {
+  const names = Array.from({ length: Math.ceil(listeners / perUser) }, (_, n) => `listener-${n}`);
+  const password = "one that hears of changes";
+  const users = names.map((name) => ({ name, password, permissions: ["READ_TARGET", "READ_ROLLOUT"] }));
+  for (let from = 0; from < users.length; from += perRequest) await api.post("/users", users.slice(from, from + perRequest));
+  return names.map((name) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`);
+}
+
 interface Listener {
   /** Resolves with the next message that names the subject. */
   next(subject: string): Promise<void>;
@@ -172,8 +187,7 @@ interface Listener {
 }
 
 /** Opens a stream of changes; resolves when its first message is there. */
-async function listen(bench: Bench, pool: Pool): Promise<Listener> {
-  const authorization = authorizationOf(bench);
+async function listen(bench: Bench, pool: Pool, authorization = authorizationOf(bench)): Promise<Listener> {
   const path = "/api/mgmt/v1/events/stream?changes=true";
   const { body, statusCode } = await pool.request({ method: "GET", path, headers: { authorization } });
   if (statusCode !== 200) throw new Error(`${path}: ${statusCode}`);
