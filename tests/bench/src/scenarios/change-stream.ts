@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startStack } from "@harrier/stack";
 import { Pool } from "undici";
+import { createApi } from "../lib/api.ts";
 import type { Bench } from "../lib/context.ts";
 import { cpuSeconds, heldMiB, total } from "../lib/cpu.ts";
 import { type LoadRequest, load } from "../lib/load.ts";
@@ -100,10 +101,11 @@ async function costOfListeners(bench: Bench, pool: Pool, change: Change): Promis
   // What a process needs for its first requests is not what listeners cost.
   const { bad } = await load({ url: bench.stack.baseUrl, connections: 16, requests: warmUp, expect: 200, next: () => page(bench) });
   if (bad > 0) throw new Error(`${bad} of ${warmUp} pages were refused`);
+  const credentials = await createListeners(bench);
   const without = await costs(bench);
   const all: Listener[] = [];
   // A tenant's statements wait for each other, 50 of them at most (docs/operations.md), so that not all listeners may come in the same moment.
-  for (const authorization of await createListeners(bench)) {
+  for (const authorization of credentials) {
     const places = Math.min(perUser, listeners - all.length);
     all.push(...(await Promise.all(Array.from({ length: places }, () => listen(bench, pool, authorization)))));
   }
@@ -171,12 +173,17 @@ async function costs(bench: Bench): Promise<{ cpuPercent: number; mebibytes: num
 const authorizationOf = ({ stack }: Bench): string => `Basic ${Buffer.from(`admin:${stack.adminPassword}`).toString("base64")}`;
 const page = (bench: Bench): LoadRequest => ({ path: "/api/mgmt/v1/targets", headers: { authorization: authorizationOf(bench) } });
 
-/** Makes as many users as the listeners need, and answers their credentials. */
-async function createListeners({ api }: Bench): Promise<string[]> {
+/** Makes as many users as the listeners need, and answers their credentials. They have signed in: what a password takes is not what listeners cost. */
+async function createListeners({ api, stack }: Bench): Promise<string[]> {
   const names = Array.from({ length: Math.ceil(listeners / perUser) }, (_, n) => `listener-${n}`);
   const password = "one that hears of changes";
   const users = names.map((name) => ({ name, password, permissions: ["READ_TARGET", "READ_ROLLOUT"] }));
   for (let from = 0; from < users.length; from += perRequest) await api.post("/users", users.slice(from, from + perRequest));
+  for (const name of names) {
+    const listener = createApi(stack.baseUrl, password, name);
+    await listener.get("/targets?limit=1");
+    await listener.close();
+  }
   return names.map((name) => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`);
 }
 
