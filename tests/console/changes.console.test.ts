@@ -153,15 +153,17 @@ test("all devices that match get a type and lose it, ask for attributes, and are
   await bulk("Ask for attributes");
   await page.getByText("Done: 12 of 12 devices changed.").waitFor();
 
-  // One more matches than is shown: what was confirmed is no longer true, and nothing is deleted.
+  // One more matches than is shown: what was confirmed is no longer true, and nothing is deleted. The page hears of it too late, as on a slow line.
+  const counted = (url: URL) => url.pathname.endsWith("/targets") && url.searchParams.get("limit") === "1";
+  await page.route(counted, () => undefined);
   await admin().post("targets", [{ controllerId: `${prefix}-late` }]);
   await press("Delete");
   const question = page.getByRole("alertdialog");
   await question.getByRole("textbox").fill("12");
   await question.getByRole("button", { name: "Delete", exact: true }).press("Enter");
-  const refused = question.getByRole("alert");
-  await refused.or(page.getByText("Delete 13 devices?")).first().waitFor();
+  await question.getByRole("alert").waitFor();
   expect(await count(q)).toBe(13);
+  await page.unroute(counted);
   await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(q)}`);
   await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");
   await press("Choose all 13 that match");
