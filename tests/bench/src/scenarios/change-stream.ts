@@ -15,7 +15,8 @@ const listeners = 500;
 const perUser = 16;
 /** So many users with a password a request may make. */
 const perRequest = 20;
-const warmUp = 2_000;
+/** So many pages are read before memory is measured. */
+const pages = 2_000;
 const restMs = 10_000;
 const windowMs = 20_000;
 const readingMs = 1_000;
@@ -98,9 +99,6 @@ function tellHeard({ report }: Bench, what: string, times: readonly number[]): v
 }
 
 async function costOfListeners(bench: Bench, pool: Pool, change: Change): Promise<void> {
-  // What a process needs for its first requests is not what listeners cost.
-  const { bad } = await load({ url: bench.stack.baseUrl, connections: 16, requests: warmUp, expect: 200, next: () => page(bench) });
-  if (bad > 0) throw new Error(`${bad} of ${warmUp} pages were refused`);
   const credentials = await createListeners(bench);
   const without = await costs(bench);
   const all: Listener[] = [];
@@ -156,8 +154,14 @@ async function costOfChanges(bench: Bench, all: readonly Listener[], change: Cha
   bench.report.add({ scenario, figure: `${figure}, longest silence`, value: worst, unit: "ms", limit, ok: worst <= budget.heardMs });
 }
 
-/** Answers what all processes take for a while, in percent of a core, and the least that gateway and management hold meanwhile: garbage comes and goes. */
+/**
+ * Answers what all processes take for a while, in percent of a core, and the least that gateway and management hold meanwhile: garbage comes and goes.
+ * It is measured after the same requests each time: what a process needs for its first ones is not what listeners cost, nor is the garbage of their
+ * sign-in, which nobody collects while nothing happens.
+ */
 async function costs(bench: Bench): Promise<{ cpuPercent: number; mebibytes: number }> {
+  const { bad } = await load({ url: bench.stack.baseUrl, connections: 16, requests: pages, expect: 200, next: () => page(bench) });
+  if (bad > 0) throw new Error(`${bad} of ${pages} pages were refused`);
   await sleep(restMs); // what has begun before comes to rest
   const serving = bench.stack.processes().filter(({ name }) => /^(gateway|management)/.test(name));
   const before = total(cpuSeconds(bench.groups()));
