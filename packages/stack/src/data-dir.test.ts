@@ -2,11 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Writable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { adminPassword, checkDataDir, openDataDir } from "./data-dir.ts";
 import { isAlive, startOf } from "./processes.ts";
 import { keyPairs } from "./services.ts";
+import { startZombie } from "./zombie.fixture.ts";
 
 let parent: string;
 let dir: string;
@@ -87,20 +87,14 @@ test("a folder in use is refused, and one whose owner is gone is taken over", as
 });
 
 test.runIf(existsSync("/proc/self/stat"))("a folder whose owner has ended as a zombie is taken over", async () => {
-  // The shell becomes a program that does not wait for its children; only then its child ends, whose input ends.
-  const keeper = spawn("sh", ["-c", "(read line <&3) & echo $!; exec sleep 60 3<&-"], { stdio: ["ignore", "pipe", "inherit", "pipe"] });
-  const read = (path: string) => readFileSync(`/proc/${path}`, "utf8");
+  const { pid, end } = await startZombie();
   try {
-    const ended = Number(await new Promise<string>((resolve) => keeper.stdout?.once("data", (data: Buffer) => resolve(data.toString()))));
-    await expect.poll(() => read(`${keeper.pid}/comm`)).toBe("sleep\n");
-    (keeper.stdio[3] as Writable).end();
-    await expect.poll(() => read(`${ended}/stat`)).toMatch(/\) Z /);
     (await openDataDir(dir)).release();
-    writeFileSync(join(dir, "run.json"), JSON.stringify({ pid: ended, start: startOf(ended), children: [] }));
+    writeFileSync(join(dir, "run.json"), JSON.stringify({ pid, start: startOf(pid), children: [] }));
     await checkDataDir(dir);
     (await openDataDir(dir)).release();
   } finally {
-    keeper.kill("SIGKILL");
+    end();
   }
 });
 
