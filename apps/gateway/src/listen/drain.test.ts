@@ -1,9 +1,9 @@
 import { Agent, createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { healthRouter } from "../health/health.ts";
+import { arrival } from "../routing/edge.fixture.ts";
 import { Drain } from "./drain.ts";
 
 let drain: Drain;
@@ -67,7 +67,7 @@ test("the readiness for balancers is that of this gateway, whatever service is d
 
 test("after the signal it reports not ready, serves on for a pause, and completes running requests", async () => {
   const transfer = ask("/transfer/800");
-  await sleep(50);
+  await arrival();
   const stopped = drain.stop();
   transfer.catch(() => undefined);
   expect([await status("/readyz/self"), await status("/readyz"), await status("/livez")]).toEqual([503, 503, 200]);
@@ -85,7 +85,7 @@ test("after the signal it reports not ready, serves on for a pause, and complete
 test("requests that do not end are cut", async () => {
   const transfer = ask("/transfer/60000");
   const cut = expect(transfer).rejects.toThrow();
-  await sleep(50);
+  await arrival();
   await drain.stop();
   await cut;
 });

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HarrierError } from "@harrier/errors";
 import { type Principal, parseKeys } from "@harrier/rpc";
 import express from "express";
@@ -156,3 +157,11 @@ export function rawClient(port: number): RawClient {
 
 /** Makes one chunk of a body of unknown length. */
 export const chunkOf = (bytes: number): string => `${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n`;
+
+/**
+ * Waits until what is under way in this process has arrived. It waits in steps, between which sockets are read: one pause may end before they are,
+ * where the machine did not run the process meanwhile.
+ */
+export async function arrival(): Promise<void> {
+  for (let n = 0; n < 10; n += 1) await sleep(3);
+}

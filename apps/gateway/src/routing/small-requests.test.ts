@@ -2,11 +2,10 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type RequestListener, request, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Server as NetServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RpcTls } from "@harrier/rpc";
 import { afterEach, describe, expect, test } from "vitest";
 import { Connections } from "./connections.ts";
-import { rawClient } from "./edge.fixture.ts";
+import { arrival, rawClient } from "./edge.fixture.ts";
 import type { Failure, Forward, ForwardedRequest } from "./forward.ts";
 import { createForward } from "./proxy.ts";
 import { createSmallForward } from "./small-requests.ts";
@@ -114,7 +113,7 @@ test("so many requests wait for a replica, and one more is answered at once", as
   const first = ask(port, { path: "/first" });
   await expect.poll(() => held.length).toBe(1);
   const waiting = [ask(port), ask(port)];
-  await sleep(50);
+  await arrival();
   expect(await ask(port).status).toBe(503);
   held[0]?.res.end();
   expect(await first.status).toBe(200);
@@ -131,7 +130,7 @@ test("where too many wait for one replica another is asked, and what waits for o
   const statuses: number[] = [];
   for (let n = 0; n < 12; n += 1) {
     void ask(port).status.then((status) => statuses.push(status));
-    await sleep(30);
+    await arrival();
   }
   expect(statuses).toEqual(Array.from({ length: 10 }, () => 200));
   for (const at of [0, 1]) {
@@ -148,12 +147,12 @@ test("a client that hangs up while its request waits leaves its place at once, a
   await expect.poll(() => held.length).toBe(1);
   for (let n = 0; n < 5; n += 1) {
     const gone = [ask(port, { path: "/gone" }), ask(port, { path: "/gone" })];
-    await sleep(30);
+    await arrival();
     for (const one of gone) one.hangUp();
-    await sleep(30);
+    await arrival();
   }
   const later = [ask(port, { path: "/later" }), ask(port, { path: "/later" })];
-  await sleep(30);
+  await arrival();
   for (const at of [0, 1, 2]) {
     await expect.poll(() => held.length).toBe(at + 1);
     held[at]?.res.end();
@@ -216,7 +215,7 @@ test("a client that does not read a long answer is cut off, and its connection s
   const client = rawClient(port);
   client.socket.pause();
   client.send({ line: "GET /long" });
-  await sleep(100);
+  await arrival();
   expect(await ask(port).status).toBe(200);
   client.socket.resume();
   await client.closed;
