@@ -46,6 +46,7 @@ import { Drain } from "./listen/drain.ts";
 import { followFiles } from "./listen/follow-files.ts";
 import { createPlainServer, createTlsServer, listen, type TlsFiles } from "./listen/listen.ts";
 import { Attention } from "./routing/attention.ts";
+import { createFailureLog } from "./routing/failure-log.ts";
 import { createHeaderFilter } from "./routing/foreign-headers.ts";
 import { type HandleDeps, handle } from "./routing/handle.ts";
 import { OpenStreams } from "./routing/open-streams.ts";
@@ -209,8 +210,9 @@ function checkScheme(lists: readonly string[], secure: boolean): void {
 }
 
 function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevice" | "forward" | "forwardTransfer"> {
+  const logFailure = createFailureLog(log, Date.now);
   const onError: Parameters<typeof createForward>[0]["onError"] = ({ error, req, res, code }) => {
-    if (code === "unavailable") log.warn({ err: error, upstream: req.replica.url }, "a service could not be asked");
+    if (code === "unavailable") logFailure(req.replica, error);
     sendRefusal({ req, res, error: new HarrierError(code), surface: req.surface });
   };
   return {
