@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./support/longest-first.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 
 /** Runs the suite alone: `vitest run --config tests/contract/vitest.config.ts`. Within `npm test` it is the project `contract` of the root. */
 export default defineConfig({
@@ -8,7 +9,8 @@ export default defineConfig({
     name: "contract",
     root: import.meta.dirname,
     include: ["**/*.test.ts"],
-    globalSetup: [join(import.meta.dirname, "support/global-setup.ts")],
+    globalSetup: ["temporary-folder.ts", "global-setup.ts"].map((name) => join(import.meta.dirname, "support", name)),
+    env: { TMPDIR: temporaryFolder },
     pool: "forks",
     // Files share nothing but their imports, which take longer than most of the files.
     isolate: false,

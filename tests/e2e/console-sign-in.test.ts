@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Stack } from "@harrier/stack";
@@ -34,7 +34,9 @@ beforeAll(async () => {
   stack = await startAnsweringStack({ replicas: { gateway: 2 }, gateway: { HARRIER_OIDC_ISSUERS: JSON.stringify(issuers) } });
   gateways = gatewayUrls(stack);
 });
+const homes: string[] = [];
 afterAll(async () => {
+  for (const home of homes) rmSync(home, { recursive: true });
   await stack?.stop();
   await provider?.stop();
 });
@@ -208,6 +210,7 @@ interface Kept {
 /** A home in which a person has signed in by device flow, and its configuration. */
 async function signedIn(name: string) {
   const home = mkdtempSync(join(tmpdir(), "harrier-device-"));
+  homes.push(home);
   const env = { XDG_CONFIG_HOME: home, HARRIER_SERVER: first() };
   let approved: Promise<void> | undefined;
   const login = await harrier(["login", "--issuer", "Our provider"], env, (text) => {

@@ -17,7 +17,9 @@ export const settingsOf = (manifest: Manifest): Setting[] => manifest["spec"].te
 /** The gateway forwards requests to these two without calling them, and signs for them too. */
 const pairs: readonly string[] = [...callPairs(), "gateway/artifact-store", "gateway/rollout-engine"];
 const key = () => randomBytes(32).toString("base64");
-const pair = new Authorities().root("harrier test").issue("controller", "service");
+const authorities = new Authorities();
+const pair = authorities.root("harrier test").issue("controller", "service");
+authorities.close();
 
 /** What a file holds that a setting names, as an operator would make it. */
 function contentOf(setting: string, service: string): string {
