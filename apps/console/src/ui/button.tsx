@@ -1,4 +1,4 @@
-import { type ComponentProps, type MouseEvent, useId } from "react";
+import type { ComponentProps, MouseEvent } from "react";
 import style from "./button.module.css";
 
 export interface ButtonProps extends ComponentProps<"button"> {
@@ -15,22 +15,18 @@ export function buttonClass(look?: ButtonProps["look"], small = false): string {
 
 /** A button. */
 export function Button({ look, small, why, onClick, className, children, ...rest }: ButtonProps) {
-  const id = useId();
   const press = (event: MouseEvent<HTMLButtonElement>) => {
     if (why === undefined) return onClick?.(event);
     // A trigger of a dialog gets the event too.
     event.preventDefault();
     event.stopPropagation();
   };
-  const disabled = why === undefined ? {} : { "aria-disabled": true, "aria-describedby": id, "data-why": why };
+  const disabled = why === undefined ? {} : { "aria-disabled": true, "data-why": why };
   return (
     <button type="button" className={`${buttonClass(look, small)} ${className ?? ""}`} {...rest} {...disabled} onClick={press}>
       {children}
-      {why !== undefined && (
-        <span id={id} className="hidden">
-          {why}
-        </span>
-      )}
+      {/* It is part of the name, so that a reader of screens says it once. */}
+      {why !== undefined && <span className="hidden">{why}</span>}
     </button>
   );
 }
