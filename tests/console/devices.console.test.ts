@@ -58,18 +58,6 @@ test("what is chosen is forgotten with its filter, and does not come back with i
   expect(await page.getByText("devices chosen").count()).toBe(0);
 });
 
-test("Enter in the search means what the whole text finds, also before that has come", async () => {
-  await openPage(page, login.baseUrl, "/devices");
-  await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search or jump to" }).waitFor();
-  await page.keyboard.type(`${prefix}-0`);
-  await page.getByRole("option", { name: `${prefix}-000` }).waitFor();
-  await page.keyboard.type("07");
-  await page.keyboard.press("Enter");
-  await page.waitForURL(`**/console/devices/${prefix}-007`);
-  expect(complaints).toEqual([]);
-});
-
 test("a filter is completed where the caret is, counted before it is applied, and its mistakes are underlined", async () => {
   await openPage(page, login.baseUrl, "/devices");
   await box().focus();

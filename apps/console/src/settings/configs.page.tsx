@@ -1,7 +1,7 @@
 import type { ConfigSchemaView, ConfigView } from "@harrier/contracts";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { ask, askTagged, change, r, type Tagged } from "../api/client.ts";
+import { askTagged, change, r, type Tagged } from "../api/client.ts";
 import { useLacking } from "../api/permissions.ts";
 import { invalidate } from "../api/query-client.ts";
 import { common, settingTitles, states, settings as t } from "../text/en.ts";
@@ -14,11 +14,12 @@ import { Failure, Skeleton } from "../ui/states.tsx";
 import { toast } from "../ui/toast.tsx";
 import { useUnsaved } from "../ui/unsaved.tsx";
 import { changesOf, partOf, readValue, type Value } from "./configs.state.ts";
+import { schemaOfConfigs } from "./schema.ts";
 import style from "./settings.module.css";
 
 /** The settings of one part, by the schema that the server tells. */
 export function Configs({ part }: { part: string }) {
-  const schema = useQuery({ ...ask(r.configs.schema), staleTime: 600_000 });
+  const schema = useQuery(schemaOfConfigs);
   const values = useQuery(askTagged(r.configs.list));
   const failed = schema.error ?? values.error;
   const again = () => void Promise.all([schema.refetch(), values.refetch()]);

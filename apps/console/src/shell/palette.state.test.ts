@@ -1,19 +1,26 @@
 import { expect, test } from "vitest";
-import { jumpsOf, mayJump, placeOf, stillFound } from "./palette.state.ts";
+import { isMeant, jumpsOf, mayJump, placeOf, stillFound } from "./palette.state.ts";
 
 test("what was found becomes lines that lead to its page, kind by kind", () => {
   const found = {
     rollouts: [{ id: 11, name: "fw 2.4" }],
     targets: [{ controllerId: "a/b", name: "Gate" }, { controllerId: "c" }],
     distributionSets: [{ id: 3, name: "fw", version: "2.4" }],
+    targetFilters: [{ id: 5, name: "old" }],
+    targetTags: [{ id: 6, name: 'in "the" hall' }],
+    distributionSetTags: [{ id: 7, name: "lts" }],
     other: [{ id: 1, name: "unseen" }],
   };
-  const lines = jumpsOf(found, { targets: "Devices", distributionSets: "Sets", rollouts: "Rollouts" });
-  expect(lines.map(({ label, beside, to }) => [label, beside, to])).toEqual([
+  const kinds = { targets: "", distributionSets: "", rollouts: "", targetFilters: "", targetTags: "", distributionSetTags: "" };
+  const lines = jumpsOf(found, kinds);
+  expect(lines.map(({ label, beside, to, q }) => [label, beside, to, q].filter((part) => part !== undefined))).toEqual([
     ["Gate", "a/b", "/devices/a%2Fb"],
-    ["c", undefined, "/devices/c"],
+    ["c", "/devices/c"],
     ["fw", "2.4", "/software/sets/3"],
-    ["fw 2.4", undefined, "/rollouts/11"],
+    ["fw 2.4", "/rollouts/11"],
+    ["old", "/filters/5"],
+    ['in "the" hall', "/devices", String.raw`tag=="in \"the\" hall"`],
+    ["lts", "/software", "tag==lts"],
   ]);
 });
 
@@ -24,6 +31,16 @@ test("of what an earlier text has found only that stays which begins with the te
     rollouts: undefined,
   };
   expect(stillFound(found, "Fw-1")).toEqual({ targets: found.targets.slice(0, 2), distributionSets: [], rollouts: undefined });
+});
+
+test.each([
+  ["Sign-in of devices", "sign", true],
+  ["Sign-in of devices", "DEV", true],
+  ["Sign-in of devices", "of dev", true],
+  ["Sign-in of devices", "in", false],
+  ["Users", "", true],
+])("%s is meant by %s: %s", (label, text, meant) => {
+  expect(isMeant(label, text)).toBe(meant);
 });
 
 const lineOf = (id: string) => ({ id, group: "g", label: id, to: `/${id}` });

@@ -1,3 +1,6 @@
+import { quoted } from "../fiql/complete.ts";
+import { findQuery } from "../software/find.state.ts";
+
 /** One line of the palette: where it leads, and what it is called. */
 export interface Jump {
   readonly id: string;
@@ -5,6 +8,8 @@ export interface Jump {
   readonly label: string;
   readonly beside?: string | undefined;
   readonly to: string;
+  /** The query of a list. */
+  readonly q?: string | undefined;
 }
 
 /** What the search of the server answers: lists by kind, each item with an id, and perhaps a version. */
@@ -16,12 +21,18 @@ interface FoundItem {
   readonly version?: string;
 }
 
-const pathOf: Readonly<Record<string, (item: FoundItem) => string>> = {
-  targets: ({ controllerId = "" }) => `/devices/${encodeURIComponent(controllerId)}`,
-  rollouts: ({ id }) => `/rollouts/${id}`,
-  distributionSets: ({ id }) => `/software/sets/${id}`,
-  softwareModules: ({ id }) => `/software/modules/${id}`,
+const leadsTo: Readonly<Record<string, (item: FoundItem) => Pick<Jump, "to" | "q">>> = {
+  targets: ({ controllerId = "" }) => ({ to: `/devices/${encodeURIComponent(controllerId)}` }),
+  rollouts: ({ id }) => ({ to: `/rollouts/${id}` }),
+  distributionSets: ({ id }) => ({ to: `/software/sets/${id}` }),
+  softwareModules: ({ id }) => ({ to: `/software/modules/${id}` }),
+  targetFilters: ({ id }) => ({ to: `/filters/${id}` }),
+  targetTags: ({ name = "" }) => ({ to: "/devices", q: `tag==${quoted(name)}` }),
+  distributionSetTags: ({ name = "" }) => ({ to: "/software", q: findQuery({ text: "", tag: name }) }),
 };
+
+/** Whether a label, or a word of it, begins with the text. */
+export const isMeant = (label: string, text: string): boolean => ` ${label}`.toLowerCase().includes(` ${text}`.toLowerCase());
 
 /** Of what was found by an earlier text, that which begins with this one too, as the server compares names. */
 export function stillFound(found: Found, text: string): Found {
@@ -58,7 +69,7 @@ export function jumpsOf(found: Found, kinds: Readonly<Record<string, string>>): 
     (found[kind] ?? []).map((item) => {
       const name = item.name ?? item.controllerId ?? "";
       const beside = item.version ?? (item.controllerId !== name ? item.controllerId : undefined);
-      return { id: `${kind}-${item.id ?? item.controllerId}`, group, label: name, beside, to: pathOf[kind]?.(item) ?? "/" };
+      return { id: `${kind}-${item.id ?? item.controllerId}`, group, label: name, beside, ...(leadsTo[kind]?.(item) ?? { to: "/" }) };
     }),
   );
 }

@@ -1,14 +1,14 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
-import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from "react";
-import { ask, r } from "../api/client.ts";
-import { me } from "../api/session.ts";
-import { jumping, states, shell as t } from "../text/en.ts";
+import { type KeyboardEvent, useEffect, useId, useState } from "react";
+import { states, shell as t } from "../text/en.ts";
 import overlay from "../ui/overlay.module.css";
-import { placesFor } from "./navigation.ts";
 import style from "./palette.module.css";
-import { type Found, type Jump, jumpsOf, type Lines as Known, mayJump, placeOf, stillFound } from "./palette.state.ts";
+import { type Jump, mayJump, placeOf } from "./palette.state.ts";
+import { useLines } from "./palette-lines.ts";
+
+/** The dialog would focus it with the next frame, and lose what somebody types until then. */
+const focus = (input: HTMLInputElement | null): void => input?.focus();
 
 /** Jumps to a page, or to what begins with the text. */
 export function Palette({ close }: { close: () => void }) {
@@ -23,7 +23,7 @@ export function Palette({ close }: { close: () => void }) {
   const go = (line: Jump | undefined) => {
     if (line === undefined) return;
     close();
-    void router.navigate({ to: line.to });
+    void router.navigate({ to: line.to, search: line.q === undefined ? {} : { q: line.q } });
   };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -51,6 +51,7 @@ export function Palette({ close }: { close: () => void }) {
         <Dialog.Backdrop className={overlay["backdrop"]} />
         <Dialog.Popup className={style["popup"]} aria-label={t.search}>
           <input
+            ref={focus}
             className={style["input"]}
             role="combobox"
             aria-label={t.searchHint}
@@ -90,23 +91,4 @@ function Lines({ id, lines, at, go }: { id: string; lines: readonly Jump[]; at: 
       ))}
     </div>
   );
-}
-
-/** What the text leads to. Hits of an earlier text stay until the new ones are there, as far as the text still finds them. */
-function useLines(text: string): Known {
-  const asked = useDeferredValue(text);
-  const { data: who } = useQuery(me);
-  const found = useQuery({
-    ...ask(r.search.find, { query: { text: asked, limit: 6 } }),
-    enabled: asked !== "",
-    placeholderData: keepPreviousData,
-  });
-  const pages = placesFor(who?.permissions ?? [])
-    .flatMap(({ places }) => places)
-    .filter(({ label }) => label.toLowerCase().startsWith(text.toLowerCase()))
-    .map(({ to, label }): Jump => ({ id: to, group: t.goTo, label, to }));
-  const isKnown = text === "" || (asked === text && !found.isPending && !found.isPlaceholderData);
-  const data = text === "" ? {} : ((found.data ?? {}) as Found);
-  const lines = [...pages, ...jumpsOf(isKnown ? data : stillFound(data, text), jumping.kinds)];
-  return { pages: pages.length, lines, isKnown };
 }

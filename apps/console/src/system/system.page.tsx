@@ -1,31 +1,17 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy } from "react";
-import { r } from "../api/client.ts";
+import { type ComponentType, lazy } from "react";
 import { system as t } from "../text/en.ts";
-import { type Part, Parts } from "../ui/parts.tsx";
+import { Parts } from "../ui/parts.tsx";
+import { type SystemPart, systemParts } from "./parts.ts";
 
 const route = getRouteApi("/in/system/{-$part}");
 
-const parts: readonly Part[] = [
-  {
-    id: "tenants",
-    label: t.parts.tenants,
-    needs: r.tenants.list,
-    Body: lazy(() => import("./tenants.page.tsx").then(({ Tenants: it }) => ({ default: it }))),
-  },
-  {
-    id: "operations",
-    label: t.parts.operations,
-    needs: r.operations.list,
-    Body: lazy(() => import("./operations.page.tsx").then(({ Operations: it }) => ({ default: it }))),
-  },
-  {
-    id: "status",
-    label: t.parts.status,
-    needs: r.systemStatus.get,
-    Body: lazy(() => import("./status.page.tsx").then(({ Status: it }) => ({ default: it }))),
-  },
-];
+const bodies: Readonly<Record<SystemPart, ComponentType<{ readonly part: string }>>> = {
+  tenants: lazy(() => import("./tenants.page.tsx").then(({ Tenants: it }) => ({ default: it }))),
+  operations: lazy(() => import("./operations.page.tsx").then(({ Operations: it }) => ({ default: it }))),
+  status: lazy(() => import("./status.page.tsx").then(({ Status: it }) => ({ default: it }))),
+};
+const parts = systemParts.map((part) => ({ ...part, Body: bodies[part.id] }));
 
 /** What the operator of the installation sees, and the background work of the tenant. */
 export function SystemPage() {

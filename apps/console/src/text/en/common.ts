@@ -63,7 +63,7 @@ export const shell = {
   searchKey: "Ctrl K",
   searchHint: "Search or jump to …",
   nothingFound: "Nothing found",
-  typeMore: "Names of devices, software, rollouts and filters",
+  typeMore: "Names of devices, software, rollouts, filters, tags and settings",
   goTo: "Go to",
   menu: "Menu",
   keys: "Keys",

@@ -63,5 +63,8 @@ export const jumping = {
     distributionSets: "Distribution sets",
     softwareModules: "Software modules",
     rollouts: "Rollouts",
+    targetFilters: "Filters",
+    targetTags: "Devices with the tag",
+    distributionSetTags: "Software with the tag",
   } as Readonly<Record<string, string>>,
 };
