@@ -210,7 +210,7 @@ function checkScheme(lists: readonly string[], secure: boolean): void {
 }
 
 function forwards(upstreams: Upstreams, log: Log): Pick<HandleDeps, "forwardDevice" | "forward" | "forwardTransfer"> {
-  const logFailure = createFailureLog(log, Date.now);
+  const logFailure = createFailureLog(log);
   const onError: Parameters<typeof createForward>[0]["onError"] = ({ error, req, res, code }) => {
     if (code === "unavailable") logFailure(req.replica, error);
     sendRefusal({ req, res, error: new HarrierError(code), surface: req.surface });

@@ -5,18 +5,25 @@ import type { Replica } from "./upstreams.ts";
 const everyMs = 10_000;
 
 /**
- * Logs that a replica could not be asked: at once with its error, and then once in ten seconds, with the number of requests since. A fleet that polls a
+ * Logs that a replica could not be asked: at once with its error, and then the number of requests since, once in ten seconds. A fleet that polls a
  * service which is down would write a line with a stack for each poll.
  */
-export function createFailureLog(log: Log, now: () => number): (replica: Replica, err: Error) => void {
-  const told = new WeakMap<Replica, { at: number; further: number }>();
+export function createFailureLog(log: Log): (replica: Replica, err: Error) => void {
+  const further = new WeakMap<Replica, number>();
   return (replica, err) => {
-    const last = told.get(replica);
-    if (last !== undefined && now() - last.at < everyMs) {
-      last.further += 1;
-      return;
-    }
-    log.warn({ err, upstream: replica.url, further: last?.further ?? 0 }, "a service could not be asked");
-    told.set(replica, { at: now(), further: 0 });
+    const upstream = replica.url;
+    const before = further.get(replica);
+    further.set(replica, (before ?? -1) + 1);
+    if (before !== undefined) return;
+    log.warn({ err, upstream }, "a service could not be asked");
+    const tell = (): void => {
+      const requests = further.get(replica) ?? 0;
+      // The next failure is a line with its error again.
+      if (requests === 0) return void further.delete(replica);
+      log.warn({ upstream, requests }, "a service could not be asked again");
+      further.set(replica, 0);
+      setTimeout(tell, everyMs).unref();
+    };
+    setTimeout(tell, everyMs).unref();
   };
 }

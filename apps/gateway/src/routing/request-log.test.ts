@@ -28,10 +28,20 @@ test.each([
   ["device", 200, 0],
   ["device", 404, 1],
   ["device", 429, 0],
+  ["device", 500, 1],
+  ["device", 503, 0],
+  ["management", 503, 1],
 ] as const)("%s %d: %d lines", (kind, status, expected) => {
   const { lines, request } = setUp();
   request(status, "t", kind);
   expect(lines).toHaveLength(expected);
+});
+
+test("what a fleet is answered by a service that is down is one log line in ten seconds", () => {
+  const { lines, request } = setUp();
+  for (let n = 0; n < 5_000; n += 1) request(503, "t", "device");
+  vi.advanceTimersByTime(10_000);
+  expect(lines).toEqual([["info", { unanswered: { t: 5_000 } }, "requests of devices that were answered 503"]]);
 });
 
 test("a flood of requests beyond a limit is one log line in ten seconds, whoever sends it", () => {

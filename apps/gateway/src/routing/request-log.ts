@@ -2,19 +2,20 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Log, Metrics, RouteTimer } from "@harrier/service";
 import type { RequestFacts } from "./handle.ts";
 
-/** The number of requests beyond a limit is logged this often. */
-const excessEveryMs = 10_000;
-/** It is logged for each of this many tenants; those of the others are one number. */
+/** The numbers of requests that are no lines of their own are logged this often. */
+const countsEveryMs = 10_000;
+/** They are logged for each of this many tenants; those of the others are one number. */
 const maxTenants = 20;
 
 /**
  * Logs one line and one measurement per request, by the route's pattern and never by its path. Successful polls and downloads, and requests beyond a
- * limit (429), are lines of level debug: at thousands a second they would say nothing and cost more than the polls. The number beyond a limit is one
- * line in ten seconds.
+ * limit (429), are lines of level debug: at thousands a second they would say nothing and cost more than the polls. So are those of devices that are
+ * answered 503: a whole fleet gets that from a service that is down. The numbers of both are one line each in ten seconds.
  */
 export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => number }) {
   const timers = new Map<string, RouteTimer>();
-  const excess = createExcessLog(deps.log);
+  const countBeyond = createCountLog((refused) => deps.log.info({ refused }, "requests beyond a limit"));
+  const countUnanswered = createCountLog((unanswered) => deps.log.info({ unanswered }, "requests of devices that were answered 503"));
   return (req: IncomingMessage, res: ServerResponse, facts: RequestFacts): void => {
     const { path: pattern, method } = facts.route ?? facts.open ?? { path: "(none)", method: "(none)" };
     const key = `${method} ${pattern}`;
@@ -27,8 +28,11 @@ export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => 
     timer.observe(res.statusCode, ms / 1_000);
     const { rid, principal } = facts;
     const beyond = res.statusCode === 429;
-    if (beyond) excess(principal?.tenant);
-    const quiet = beyond || (facts.route?.interface === "device" && res.statusCode < 400);
+    const ofDevice = facts.route?.interface === "device";
+    const unanswered = ofDevice && res.statusCode === 503;
+    if (beyond) countBeyond(principal?.tenant);
+    if (unanswered) countUnanswered(principal?.tenant);
+    const quiet = beyond || unanswered || (ofDevice && res.statusCode < 400);
     const level = quiet ? "debug" : "info";
     if (!deps.log.isLevelEnabled(level)) return;
     deps.log[level](
@@ -38,15 +42,15 @@ export function createRequestLog(deps: { log: Log; metrics: Metrics; now: () => 
   };
 }
 
-/** Counts requests beyond a limit by their tenant (`(none)`: not signed in), and logs the number once in a while. */
-function createExcessLog(log: Log): (tenant: string | undefined) => void {
+/** Counts requests by their tenant (`(none)`: not signed in), and tells the numbers once in a while. */
+function createCountLog(told: (byTenant: Record<string, number>) => void): (tenant: string | undefined) => void {
   const counts = new Map<string, number>();
   const tell = (): void => {
-    log.info({ refused: Object.fromEntries(counts) }, "requests beyond a limit");
+    told(Object.fromEntries(counts));
     counts.clear();
   };
   return (tenant = "(none)") => {
-    if (counts.size === 0) setTimeout(tell, excessEveryMs).unref();
+    if (counts.size === 0) setTimeout(tell, countsEveryMs).unref();
     const name = counts.has(tenant) || counts.size < maxTenants ? tenant : "(others)";
     counts.set(name, (counts.get(name) ?? 0) + 1);
   };
