@@ -48,6 +48,7 @@ test("the search leads to filters, to what has a tag, to parts of the settings, 
     await page.getByRole("option", { name: line, exact: true }).first().waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(address);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
     return new URL(page.url()).searchParams.get("q");
   };
   await jump(named, named, new RegExp(`/filters/${id}$`));
@@ -58,5 +59,20 @@ test("the search leads to filters, to what has a tag, to parts of the settings, 
   await jump("sign-in of d", "Sign-in of devices Settings", /\/settings\/sign-in$/);
   await jump("overdue", "Overdue after", /\/settings\/polling$/);
   await page.getByText("pollingOverdueTime", { exact: true }).waitFor();
+  // The page of another part does not decide which part is shown.
+  await jump("system", "System", /\/system$/);
+  await page.getByRole("heading", { name: "Operations" }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("who closes the search is where they were", async () => {
+  await openPage(page, login.baseUrl, "/devices");
+  const filter = page.getByRole("combobox", { name: "Filter devices" });
+  await filter.focus();
+  await search("no");
+  await page.keyboard.press("Escape");
+  await page.getByRole("combobox", { name: "Search or jump to" }).waitFor({ state: "detached" });
+  await page.keyboard.type("name");
+  expect(await filter.inputValue()).toBe("name");
   expect(complaints).toEqual([]);
 });

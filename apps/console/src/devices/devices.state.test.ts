@@ -23,7 +23,12 @@ test.each([
   ["tag", 'the "best"'],
   ["installedds", "12"],
   ["targettype", "gate way"],
+  ["tag", "EU*"],
 ])("a value of %s is a condition that the server can read", (by, value) => expect(() => parse(conditionOf(by, value) ?? "")).not.toThrow());
+
+test("a star of a tag is meant as such", () => {
+  expect(parse(conditionOf("tag", "EU*") ?? "")).toMatchObject({ arguments: [{ text: String.raw`EU\*` }] });
+});
 
 const chosen = { q: "name==a*", ids: new Set(["a", "b"]), all: true };
 

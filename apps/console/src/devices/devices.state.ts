@@ -61,7 +61,8 @@ export function toggled({ q, ids }: Choice, id: string): Choice {
 
 /** The condition that finds the targets of a value of a facet; undefined where queries cannot ask for it. */
 export function conditionOf(by: string, value: string): string | undefined {
-  const quoted = /^[\w.-]+$/.test(value) ? value : `"${value.replaceAll(/["\\]/g, "\\$&")}"`;
+  // A star of the value is meant as such; within quotes each backslash counts twice.
+  const quoted = /^[\w.-]+$/.test(value) ? value : `"${value.replaceAll("*", "\\*").replaceAll(/["\\]/g, "\\$&")}"`;
   if (by === "updatestatus") return `updatestatus==${quoted}`;
   if (by === "targettype") return `targettype.key==${quoted}`;
   if (by === "tag") return `tag==${quoted}`;

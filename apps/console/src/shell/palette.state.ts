@@ -1,4 +1,4 @@
-import { quoted } from "../fiql/complete.ts";
+import { conditionOf } from "../devices/devices.state.ts";
 import { findQuery } from "../software/find.state.ts";
 
 /** One line of the palette: where it leads, and what it is called. */
@@ -27,7 +27,7 @@ const leadsTo: Readonly<Record<string, (item: FoundItem) => Pick<Jump, "to" | "q
   distributionSets: ({ id }) => ({ to: `/software/sets/${id}` }),
   softwareModules: ({ id }) => ({ to: `/software/modules/${id}` }),
   targetFilters: ({ id }) => ({ to: `/filters/${id}` }),
-  targetTags: ({ name = "" }) => ({ to: "/devices", q: `tag==${quoted(name)}` }),
+  targetTags: ({ name = "" }) => ({ to: "/devices", q: conditionOf("tag", name) }),
   distributionSetTags: ({ name = "" }) => ({ to: "/software", q: findQuery({ text: "", tag: name }) }),
 };
 

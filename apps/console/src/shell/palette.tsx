@@ -15,6 +15,8 @@ export function Palette({ close }: { close: () => void }) {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<string>();
   const [waits, setWaits] = useState(false);
+  // The dialog would return the focus to what had it, but finds the input there, which has it already.
+  const [before] = useState(() => document.activeElement as HTMLElement | null);
   const known = useLines(text.trim());
   const { lines, isKnown } = known;
   const at = placeOf(known, chosen);
@@ -23,7 +25,8 @@ export function Palette({ close }: { close: () => void }) {
   const go = (line: Jump | undefined) => {
     if (line === undefined) return;
     close();
-    void router.navigate({ to: line.to, search: line.q === undefined ? {} : { q: line.q } });
+    // Without a part the page of parts opens at its first, and not at one that is named as that of the page here.
+    void router.navigate({ to: line.to, params: { part: undefined }, search: line.q === undefined ? {} : { q: line.q } });
   };
   const onKey = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -49,7 +52,7 @@ export function Palette({ close }: { close: () => void }) {
     <Dialog.Root open onOpenChange={(open) => open || close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={overlay["backdrop"]} />
-        <Dialog.Popup className={style["popup"]} aria-label={t.search}>
+        <Dialog.Popup className={style["popup"]} aria-label={t.search} finalFocus={() => (before?.isConnected ? before : true)}>
           <input
             ref={focus}
             className={style["input"]}

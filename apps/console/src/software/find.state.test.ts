@@ -6,6 +6,7 @@ test.each([
   [{ text: "", tag: "" }, undefined],
   [{ text: " os ", tag: "" }, "name==*os*"],
   [{ text: "", tag: "stable" }, "tag==stable"],
+  [{ text: "", tag: "EU*" }, String.raw`tag==EU\*`],
   [{ text: "os", tag: "second line" }, 'name==*os*;tag=="second line"'],
 ])("%o is asked for as %s", (wanted, query) => {
   expect(findQuery(wanted)).toBe(query);
@@ -14,6 +15,8 @@ test.each([
 test.each([
   { text: "os 2", tag: "" },
   { text: "", tag: 'the "stable"; ones' },
+  { text: "", tag: "EU*" },
+  { text: "", tag: "all * of them" },
   { text: "a,b", tag: String.raw`back\slash` },
 ])("what is looked for by %o is found again in the address", (wanted) => {
   const query = findQuery(wanted) ?? "";

@@ -21,7 +21,10 @@ export function Button({ look, small, why, onClick, className, children, ...rest
     event.preventDefault();
     event.stopPropagation();
   };
-  const disabled = why === undefined ? {} : { "aria-disabled": true, "data-why": why };
+  const label = rest["aria-label"];
+  // A name of its own replaces what is within the button.
+  const named = label === undefined ? {} : { "aria-label": `${label} ${why}` };
+  const disabled = why === undefined ? {} : { "aria-disabled": true, "data-why": why, ...named };
   return (
     <button type="button" className={`${buttonClass(look, small)} ${className ?? ""}`} {...rest} {...disabled} onClick={press}>
       {children}
