@@ -45,6 +45,12 @@ export interface RpcServerOptions {
 /** So many messages of one stream may wait for a slow caller; it is also the maximum of changes in one message to a quick one. */
 const maxWaiting = 50_000;
 
+/**
+ * A call that is refused for one of these is no warning. The gate logs refused identities once, not for every call; the others say that this process has
+ * more to do than it can: their callers try again or say so, metrics count them, and a line for each would add to the load.
+ */
+const quietRefusals: ReadonlySet<string> = new Set(["identityRefused", "deadlineExceeded", "unavailable"]);
+
 /** The gRPC side of a service: its proto services, health, and the checks of every call. */
 export class RpcServer {
   readonly #options: RpcServerOptions;
@@ -174,8 +180,7 @@ export class RpcServer {
     this.#report(method, error.code, began);
     const fields = { err: error.cause ?? error, rid: ctx?.rid, method: method.path, code: error.code };
     if (error.code === "internal") this.#options.log.error(fields, "call failed");
-    // the gate logs refused identities once, not for every call
-    else if (ctx === undefined && error.code !== "identityRefused") this.#options.log.warn(fields, "call refused");
+    else if (ctx === undefined && !quietRefusals.has(error.code)) this.#options.log.warn(fields, "call refused");
     else this.#options.log.debug(fields, "call answered with an error");
     // on the wire this code says that nothing was begun and that the call may be repeated, but here a further service refused
     if (ctx !== undefined && error.code === "identityRefused")
