@@ -11,19 +11,21 @@ const everyMs = 10_000;
 export function createFailureLog(log: Log): (replica: Replica, err: Error) => void {
   const further = new WeakMap<Replica, number>();
   return (replica, err) => {
+    const count = further.get(replica);
+    if (count !== undefined) return void further.set(replica, count + 1);
+    further.set(replica, 0);
     const upstream = replica.url;
-    const before = further.get(replica);
-    further.set(replica, (before ?? -1) + 1);
-    if (before !== undefined) return;
     log.warn({ err, upstream }, "a service could not be asked");
-    const tell = (): void => {
+    const timer = setInterval(() => {
       const requests = further.get(replica) ?? 0;
+      if (requests > 0) {
+        log.warn({ upstream, requests }, "a service could not be asked again");
+        further.set(replica, 0);
+        return;
+      }
       // The next failure is a line with its error again.
-      if (requests === 0) return void further.delete(replica);
-      log.warn({ upstream, requests }, "a service could not be asked again");
-      further.set(replica, 0);
-      setTimeout(tell, everyMs).unref();
-    };
-    setTimeout(tell, everyMs).unref();
+      further.delete(replica);
+      clearInterval(timer);
+    }, everyMs).unref();
   };
 }
