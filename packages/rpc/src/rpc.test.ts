@@ -143,6 +143,7 @@ describe("a deadline", () => {
     const error = await failure(client.forceAction(force, call({ deadline: Date.now() + 90 })));
     expect(error.code).toBe("deadlineExceeded");
     expect(forceAction).not.toHaveBeenCalled();
+    expect(log.warn).not.toHaveBeenCalled();
   });
 
   it("that has passed is not even sent", async () => {
