@@ -21,6 +21,7 @@ const paths = {
   devices: "/devices",
   device: "/devices/{device}",
   access: "/devices/{device}?tab=access",
+  metadata: "/devices/{device}?tab=metadata",
   rollouts: "/rollouts",
   plan: "/rollouts/new?step=plan",
   rollout: "/rollouts/{rollout}",
@@ -39,6 +40,7 @@ beforeAll(async () => {
   const prefix = uniqueName("may");
   const set = await makeSet(admin);
   const [device] = await makeDevices(admin, prefix, 2);
+  await admin.post(`targets/${device?.controllerId}/metadata`, [{ key: "place", value: "hall" }]);
   const body = { name: prefix, distributionSetId: set.id, targetFilterQuery: `controllerid==${prefix}-*`, amountGroups: 1 };
   const rollout = await admin.post<{ id: number }>("rollouts", body);
   const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
@@ -64,10 +66,16 @@ async function signedInWith(permissions: readonly string[]): Promise<Visit> {
 const without = (permission: string) =>
   known.filter(({ name, implies = [] }) => name !== permission && !implies.includes(permission)).map(({ name }) => name);
 
+/** Why controls cannot be used; one whose name does not say so once, for readers of screens, is shown with its name. */
 const reasonsOf = (seen: Visit) =>
   seen.page
     .locator("[aria-disabled=true][data-why]")
-    .evaluateAll((found) => found.map((one) => one.getAttribute("data-why") ?? ""))
+    .evaluateAll((found) =>
+      found.map((one) => {
+        const [why, name] = [one.getAttribute("data-why") ?? "", one.ariaLabel ?? one.textContent ?? ""];
+        return name.split(why).length === 2 ? why : `not once in the name "${name}": ${why}`;
+      }),
+    )
     .then((reasons) => reasons.join("\n"));
 const linksOf = (seen: Visit) =>
   seen.page.locator("nav a[href]").evaluateAll((found) => found.map((one) => new URL((one as HTMLAnchorElement).href).pathname));
@@ -88,6 +96,7 @@ type Where = keyof typeof paths;
 const controls: [permission: string, page: Where, method: string, path: string][] = [
   ["CREATE_TARGET", "devices", "POST", "targets"],
   ["UPDATE_TARGET", "device", "POST", "targets/none/assignedDS"],
+  ["UPDATE_TARGET", "metadata", "POST", "targets/none/metadata"],
   ["DELETE_TARGET", "device", "DELETE", "targets/none"],
   ["CREATE_REPOSITORY", "software", "POST", "softwaremodules"],
   ["UPDATE_REPOSITORY", "set", "POST", "distributionsets/999/assignedSM"],
@@ -139,7 +148,9 @@ test("whoever holds every permission finds no control that lacks one", async () 
 test.each(controls)("without %s a control says why it cannot be used, and the call is refused", async (permission, where, method, path) => {
   const seen = await signedInWith(without(permission));
   await openPage(seen.page, login.baseUrl, pages[where]);
-  expect(await reasonsOf(seen)).toContain(permission);
+  const reasons = await reasonsOf(seen);
+  expect(reasons).toContain(permission);
+  expect(reasons).not.toContain("not once in the name");
   expect(await callOf(seen, method, path)).toBe(403);
   expect(seen.complaints).toEqual([]);
   await seen.context.close();
@@ -206,6 +217,27 @@ test("the overview says nothing of what its user may not see", async () => {
   await seen.page.getByText("Nothing that you may see needs you").waitFor();
   await seen.page.getByText("You may not see rollouts and devices, so nothing is said of them.").waitFor();
   expect(await textOf(seen)).not.toContain("every device");
+  expect(seen.complaints).toEqual([]);
+  await seen.context.close();
+});
+
+test("the search leads to no part of the settings, and to no setting, that its user may not see", async () => {
+  const jumps = async (one: Visit, text: string) => {
+    await openPage(one.page, login.baseUrl, "/me");
+    await one.page.keyboard.press("Control+k");
+    await one.page.getByRole("combobox", { name: "Search or jump to" }).fill(text);
+    const option = one.page.getByRole("option");
+    await option.first().or(one.page.getByText("Nothing found")).waitFor();
+    return option.allTextContents();
+  };
+  const seen = await signedInWith(["READ_TARGET"]);
+  for (const [text, line] of [
+    ["roles", "RolesSettings"],
+    ["overdue", "Overdue after"],
+  ] as const) {
+    expect(await jumps(all, text)).toEqual([line]);
+    expect(await jumps(seen, text)).toEqual([]);
+  }
   expect(seen.complaints).toEqual([]);
   await seen.context.close();
 });

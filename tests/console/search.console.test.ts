@@ -44,7 +44,6 @@ test("the search leads to filters, to what has a tag, to parts of the settings, 
   await openPage(page, login.baseUrl, "/");
   const jump = async (text: string, line: string, address: RegExp) => {
     await search(text);
-    // What is found is shown under what it is: the line alone is not enough.
     await page.getByRole("option", { name: line, exact: true }).first().waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(address);
