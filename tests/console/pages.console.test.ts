@@ -1,9 +1,10 @@
-import { uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
 import { haveSession, openPage, visit } from "./support/browser.ts";
-import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
+import { adminOf } from "./support/fleet.ts";
+import { makePages } from "./support/paths.ts";
+import { shiftsOf } from "./support/shifts.ts";
 import { makeTenant, operator, useBrowser } from "./support/suite.ts";
 
 // Every page with something in it: for people who cannot see it, in both themes, in narrow and wide windows, by keyboard, and under its policy.
@@ -14,48 +15,7 @@ const login = operator;
 let paths: string[];
 
 beforeAll(async () => {
-  const admin = adminOf(login());
-  const prefix = uniqueName("seen");
-  const set = await makeSet(admin);
-  const [device] = await makeDevices(admin, prefix, 30);
-  const rollout = await admin.post<{ id: number }>("rollouts", {
-    name: prefix,
-    distributionSetId: set.id,
-    targetFilterQuery: `controllerid==${prefix}-*`,
-    amountGroups: 3,
-  });
-  const { content } = await admin.get<{ content: { id: number }[] }>("softwaremodules");
-  const filter = await admin.post<{ id: number }>("targetfilters", { name: prefix, query: `controllerid==${prefix}-*` });
-  const trail = await admin.get<{ content: { id: string }[] }>("audit?limit=1");
-  const about = `/rollouts/${rollout.id}`;
-  paths = [
-    ...["/", "/devices", "/devices?q=name==nobody", `/devices/${device?.controllerId}`, "/devices/nobody", "/rollouts", "/rollouts/new"],
-    ...[about, `${about}?tab=failures`, `${about}?tab=silent`, `${about}?tab=devices`, `${about}?tab=timeline`, `${about}?tab=definition`],
-    ...["history", "attributes", "metadata", "access"].map((tab) => `/devices/${device?.controllerId}?tab=${tab}`),
-    ...[
-      "/software",
-      "/software?tab=modules",
-      `/software/sets/${set.id}`,
-      "/software/compare",
-      `/software/compare?a=${set.id}&b=${set.id}`,
-      `/software/modules/${content[0]?.id}`,
-      "/auto-assign",
-      "/auto-assign?q=nobody",
-      "/auto-assign?tab=assignments",
-      `/filters/${filter.id}`,
-      "/approvals",
-      "/reports?from=2026-01",
-      "/actions",
-      "/audit",
-      `/audit/${trail.content[0]?.id}`,
-      "/me",
-      "/nowhere",
-    ],
-    ...["/settings", "/settings/polling", "/settings/sign-in", "/settings/quotas", "/settings/webhooks", "/settings/nothing"],
-    ...["/settings/types", "/settings/types?tab=softwareModuleTypes", "/settings/tags", "/settings/tags?q=nobody"],
-    ...["/settings/users", "/settings/roles", "/settings/keys", "/settings/clients"],
-    ...["/system", "/system/operations", "/system/status"],
-  ];
+  paths = await makePages(adminOf(login()));
 });
 
 /** 640 px is what a window of 1280 px has left at 200 %. */
@@ -179,3 +139,20 @@ test.concurrent("nothing is wrong with pages that could not be loaded", { timeou
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test.concurrent.each(["oldest", "newest"] as const)(
+  "what a page reads late moves nothing, the %s question first",
+  { timeout: 600_000 },
+  async (next) => {
+    // In a tenant of its own nothing happens meanwhile.
+    const own = await makeTenant();
+    const admin = adminOf(own);
+    const pages = await makePages(admin);
+    await expect.poll(async () => (await admin.get<{ total: number }>("rollouts?q=status==ready")).total).toBe(1);
+    const visited = await visit(browser());
+    await haveSession(visited, own);
+    const urls = pages.map((path) => `${own.baseUrl}/console${path}`);
+    expect(await shiftsOf(visited.page, urls, next)).toEqual([]);
+    await visited.context.close();
+  },
+);

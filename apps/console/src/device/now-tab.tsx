@@ -59,16 +59,21 @@ function Versions({ targetId }: { targetId: string }) {
   const pollMs = usePollMs(6_000);
   const installed = useQuery({ ...ask(r.targets.installedSet, { params: { targetId } }), refetchInterval: pollMs });
   const assigned = useQuery({ ...ask(r.targets.assignedSet, { params: { targetId } }), refetchInterval: pollMs });
-  if (installed.data === undefined || assigned.data === undefined) {
-    const error = installed.error ?? assigned.error;
+  const isRead = installed.data !== undefined && assigned.data !== undefined;
+  const error = installed.error ?? assigned.error;
+  if (!isRead && error !== null) {
     const again = () => void Promise.all([installed.refetch(), assigned.refetch()]);
-    return <Card>{error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={again} />}</Card>;
+    return (
+      <Card>
+        <Failure error={error} retry={again} />
+      </Card>
+    );
   }
-  const differs = assigned.data !== null && assigned.data.id !== installed.data?.id;
+  const differs = isRead && assigned.data !== null && assigned.data.id !== installed.data?.id;
   return (
     <Card>
       <div className={style["versions"]}>
-        <Version label={t.installed} set={installed.data} />
+        <Version label={t.installed} set={isRead ? installed.data : undefined} />
         {differs && (
           <>
             <ArrowRight size={18} aria-hidden />
@@ -80,11 +85,12 @@ function Versions({ targetId }: { targetId: string }) {
   );
 }
 
-function Version({ label, set }: { label: string; set: { id: number; name: string; version: string } | null }) {
+/** A set, none, or one that is not known yet. */
+function Version({ label, set }: { label: string; set: { name: string; version: string } | null | undefined }) {
   return (
     <div className={style["version"]}>
       <span>{label}</span>
-      <b>{set === null ? t.nothing : `${set.name} ${set.version}`}</b>
+      <b>{set === undefined ? "–" : set === null ? t.nothing : `${set.name} ${set.version}`}</b>
     </div>
   );
 }

@@ -1,8 +1,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { toggled } from "../fiql/complete.ts";
 import { filters, statusWords, devices as t } from "../text/en.ts";
+import { Button } from "../ui/button.tsx";
 import { count } from "../ui/format.ts";
 import style from "./devices.module.css";
 import { conditionOf } from "./devices.state.ts";
@@ -12,14 +14,14 @@ const top = 5;
 /** How many devices have what, each a filter at one press. The numbers are those of the whole fleet. */
 export function Facets({ q, onApply }: { q: string | undefined; onApply: (query: string | undefined) => void }) {
   const { data, error } = useQuery({
-    ...ask(r.targets.summary, { query: { by: "updatestatus,targettype,tag,installedds,overdue", top } }),
+    ...ask(r.targets.summary, { query: { by: "updatestatus,overdue,targettype,tag,installedds", top } }),
     refetchInterval: usePollMs(30_000),
     placeholderData: keepPreviousData,
   });
   // The list below says what failed at length.
-  if (data === undefined) return error === null ? null : <p className="muted">{t.noFacets(problemOf(error).text)}</p>;
+  if (data === undefined) return <OneLine>{error !== null && <p className="muted">{t.noFacets(problemOf(error).text)}</p>}</OneLine>;
   return (
-    <div className={style["facets"]}>
+    <OneLine>
       {data.facets.map((facet) => (
         <Facet
           key={facet.by}
@@ -30,6 +32,37 @@ export function Facets({ q, onApply }: { q: string | undefined; onApply: (query:
           onApply={onApply}
         />
       ))}
+    </OneLine>
+  );
+}
+
+/** What is higher than this has more than one line, in pixels. */
+const oneLine = 40;
+
+/** Takes one line whatever is in it, also before it is known, so that the rows below stay where they are; what needs more lines is unfolded. */
+function OneLine({ children }: { children: ReactNode }) {
+  const box = useRef<HTMLDivElement>(null);
+  const [unfolded, setUnfolded] = useState(false);
+  const [isLong, setIsLong] = useState(false);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const measure = () => setIsLong(element.scrollHeight > oneLine);
+    measure();
+    const resized = new ResizeObserver(measure);
+    resized.observe(element);
+    return () => resized.disconnect();
+  });
+  return (
+    <div className={style["facets"]}>
+      <div ref={box} className={style["line"]} data-unfolded={unfolded}>
+        {children}
+      </div>
+      {isLong && (
+        <Button small look="ghost" aria-expanded={unfolded} onClick={() => setUnfolded(!unfolded)}>
+          {unfolded ? t.fewerFacets : t.allFacets}
+        </Button>
+      )}
     </div>
   );
 }

@@ -32,16 +32,24 @@ export function OverviewPage() {
     refetchInterval: usePollMs(5_000),
   });
   const start = useStart(mayTargets);
+  const needed = useNeeds(rollouts.data?.content ?? []);
+  const unread = rollouts.data === undefined && rollouts.error !== null ? rollouts : undefined;
+  const isRead = !mayRollouts || rollouts.data !== undefined || unread !== undefined;
   const running = rollouts.data?.content.filter(isRunning);
+  // The parts appear together, so that none is moved by another that comes later.
+  const isReady = isRead && needed !== undefined && start.phase !== "unknown";
   return (
     <Page title={t.title}>
       <Scoped />
       <div className={style["columns"]}>
-        <div className={style["stack"]}>
-          {start.phase === "going" && <Start of={start.started} />}
-          <Needs rollouts={mayRollouts ? rollouts : undefined} quiet={start.phase !== "over"} />
-          {running !== undefined && (running.length > 0 || start.phase === "over") && <Running rollouts={running} />}
-        </div>
+        {!isReady && <Skeleton lines={6} />}
+        {isReady && (
+          <div className={style["stack"]}>
+            {start.phase === "going" && <Start of={start.started} />}
+            <Needs of={{ ...needed, failed: unread ?? needed.failed }} quiet={start.phase === "going"} />
+            {running !== undefined && (running.length > 0 || start.phase === "over") && <Running rollouts={running} />}
+          </div>
+        )}
         {mayTargets && <Fleet />}
       </div>
     </Page>
@@ -54,14 +62,15 @@ const isRunning = ({ status }: RolloutView) => status === "running" || status ==
 type Answered<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch">;
 
 interface Needed {
-  readonly needs?: Need[];
+  readonly needs: readonly Need[];
   /** The rollouts that the needs are of, and others. */
-  readonly rollouts?: readonly RolloutView[];
+  readonly rollouts: readonly RolloutView[];
   /** What could not be asked, so that "nothing" would be a guess. */
   readonly failed?: Answered<unknown> | undefined;
 }
 
-function useNeeds(open: readonly RolloutView[]): Needed {
+/** What needs somebody, with the rollouts that are open; undefined until all of it has been asked. */
+function useNeeds(open: readonly RolloutView[]): Needed | undefined {
   const now = useNow();
   const mayRollouts = useLacking(r.rollouts.list) === undefined;
   const mayTargets = useLacking(r.targets.summary) === undefined;
@@ -86,7 +95,7 @@ function useNeeds(open: readonly RolloutView[]): Needed {
     [mayQuotas, quotas],
   ];
   const failed = asked.find(([may, { data, error }]) => may && data === undefined && error !== null)?.[1];
-  if (failed === undefined && asked.some(([may, { data }]) => may && data === undefined)) return {};
+  if (failed === undefined && asked.some(([may, { data }]) => may && data === undefined)) return undefined;
   const counted = (by: string, word: string) =>
     devices.data?.facets.find((facet) => facet.by === by)?.values.find(({ value }) => value === word)?.count ?? 0;
   const rollouts = [...open, ...(ended.data?.content ?? [])];
@@ -104,23 +113,20 @@ function useNeeds(open: readonly RolloutView[]): Needed {
 }
 
 interface NeedsProps {
-  readonly rollouts: Answered<{ content: RolloutView[] }> | undefined;
+  readonly of: Needed;
   /** Nothing is said where nothing is needed: the first steps are not done yet. */
   readonly quiet: boolean;
 }
 
-function Needs({ rollouts: asked, quiet }: NeedsProps) {
-  const { needs, rollouts = [], failed: other } = useNeeds(asked?.data?.content ?? []);
-  const failed = asked?.data === undefined && asked?.error ? asked : other;
-  if (failed === undefined && (needs === undefined || (asked !== undefined && asked.data === undefined))) return <Skeleton lines={3} />;
-  if (failed !== undefined && !needs?.length) {
+function Needs({ of: { needs, rollouts, failed }, quiet }: NeedsProps) {
+  if (failed !== undefined && needs.length === 0) {
     return (
       <Card title={t.needsYou}>
         <Failure error={failed.error} retry={() => void failed.refetch()} />
       </Card>
     );
   }
-  if (needs === undefined || needs.length === 0) {
+  if (needs.length === 0) {
     return quiet ? null : (
       <Card title={t.needsYou}>
         <NothingNeeded />

@@ -38,8 +38,12 @@ export function Monthly<Row extends Month>({ title, asked, series, format }: Mon
   );
   return (
     <Card title={title} aside={aside} plain={known && asTable}>
-      {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
-      {data !== undefined && !known && <p className="muted">{t.empty}</p>}
+      {!known && (
+        <div className={plot["plot"]}>
+          {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
+          {data !== undefined && <p className="muted">{t.empty}</p>}
+        </div>
+      )}
       {known && asTable && <Months rows={rows} series={series} format={format} />}
       {known && !asTable && (
         <Suspense fallback={<div className={plot["plot"]} />}>

@@ -41,8 +41,12 @@ function Progress({ rolloutId, moving }: { rolloutId: string; moving: boolean })
   );
   return (
     <Card title={t.plotTitle} aside={toggle} plain={asTable && points.length > 0}>
-      {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
-      {data !== undefined && points.length === 0 && <p className="muted">{t.plotNone}</p>}
+      {points.length === 0 && (
+        <div className={style["plot"]}>
+          {data === undefined && (error === null ? <Skeleton lines={4} /> : <Failure error={error} retry={() => void refetch()} />)}
+          {data !== undefined && <p className="muted">{t.plotNone}</p>}
+        </div>
+      )}
       {points.length > 0 && !asTable && (
         <Suspense fallback={<div className={style["plot"]} />}>
           <Plot points={points} />

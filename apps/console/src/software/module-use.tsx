@@ -7,7 +7,7 @@ import { useLacking } from "../api/permissions.ts";
 import { states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Card, Facts } from "../ui/page.tsx";
-import { Failure, Skeleton } from "../ui/states.tsx";
+import { Failure } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { NewSet } from "./new-software.tsx";
 import style from "./software.module.css";
@@ -43,7 +43,7 @@ export function ModuleUse({ module }: { module: SoftwareModuleView }) {
 function Sets({ moduleId }: { moduleId: number }) {
   const q = `module.id==${moduleId}`;
   const { data, error, refetch } = useQuery(ask(r.distributionSets.list, { query: { q, sort: "id:DESC", limit: named } }));
-  if (data === undefined) return error === null ? <Skeleton lines={1} /> : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? "–" : <Failure error={error} retry={() => void refetch()} />;
   const more = (data.total ?? 0) - data.content.length;
   if (data.content.length === 0) return <span className="muted">{t.inNoSet}</span>;
   return (

@@ -6,7 +6,7 @@ import { useLacking } from "../api/permissions.ts";
 import { software as t } from "../text/en.ts";
 import { count } from "../ui/format.ts";
 import { Card, Facts } from "../ui/page.tsx";
-import { Failure, Skeleton } from "../ui/states.tsx";
+import { Failure } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { missingOf } from "./kinds.state.ts";
 import { useKinds } from "./kinds.ts";
@@ -24,11 +24,11 @@ export function SetUse({ set }: { set: DistributionSetView }) {
           [t.columns.changed, <Time key="at" at={set.lastModifiedAt} />],
           [t.installed, <Devices key="installed" q={`installedds.id==${set.id}`} />],
           [t.assigned, <Devices key="assigned" q={`assignedds.id==${set.id}`} />],
-          [t.rollouts, data && <Counts to="/rollouts" of={data.rollouts} q={`distributionset.id==${set.id}`} field="status" />],
-          [t.actions, data && <Counts to="/actions" of={data.actions} q={`distributionset.id==${set.id}`} field="detailstatus" />],
+          [t.rollouts, data ? <Counts to="/rollouts" of={data.rollouts} q={`distributionset.id==${set.id}`} field="status" /> : "–"],
+          [t.actions, data ? <Counts to="/actions" of={data.actions} q={`distributionset.id==${set.id}`} field="detailstatus" /> : "–"],
         ]}
       />
-      {data === undefined && (error === null ? <Skeleton lines={2} /> : <Failure error={error} retry={() => void refetch()} />)}
+      {data === undefined && error !== null && <Failure error={error} retry={() => void refetch()} />}
     </Card>
   );
 }

@@ -21,7 +21,8 @@ export function NothingMatches({ icon, all, atMost, clear }: NothingMatchesProps
   const total = useQuery(all).data?.total;
   const shown = total === undefined ? undefined : atMost !== undefined && total >= atMost ? states.moreThan(count(atMost)) : count(total);
   return (
-    <Empty title={states.nothingMatches} text={shown && states.noneOf(shown)} {...(icon && { icon })}>
+    // The line is there before its number, so that the button stays where it is.
+    <Empty title={states.nothingMatches} text={shown === undefined ? "\u00a0" : states.noneOf(shown)} {...(icon && { icon })}>
       <Button onClick={clear}>{states.clearFilter}</Button>
     </Empty>
   );

@@ -33,6 +33,8 @@ export const devices = {
     Record<string, string>
   >,
   overdueFacet: "Overdue",
+  allFacets: "Show all",
+  fewerFacets: "Show fewer",
   noFacets: (why: string) => `Devices cannot be counted by status now: ${why}`,
   emptyTitle: "No devices yet",
   emptyText: "A device appears when it polls for the first time with the gateway's token, or when you add it here.",
