@@ -150,7 +150,7 @@ test("the address holds filter, sort and columns: a reload shows the same rows, 
     .getByText(nameOf(9_999 - 3_010))
     .first()
     .waitFor();
-  expect(await place()).toBe(there);
+  await expect.poll(place).toBe(there);
   expect(new URL(page.url()).searchParams.get("cols")).toBe("name,address");
 });
 

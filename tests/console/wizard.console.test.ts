@@ -43,7 +43,7 @@ test("a query is completed and built in the wizard, which stays at its step", as
   await dialog.getByLabel("Value").fill(`${prefix}-000`);
   await dialog.locator("button[type=submit]").press("Enter");
   await dialog.waitFor({ state: "detached" });
-  expect(await field.inputValue()).toBe(`controllerid==${prefix}-000`);
+  await expect.poll(() => field.inputValue()).toBe(`controllerid==${prefix}-000`);
   expect(await steps().locator("[aria-current=step]").textContent()).toContain("Who");
   await page.getByText("1 device will be updated").waitFor();
 });
