@@ -63,6 +63,8 @@ test("what devices are counted by takes one line until it is unfolded", async ()
   expect((await placeOf(grid)).y).toBeGreaterThan(y + height);
   await page.getByRole("button", { name: "Show fewer" }).press("Enter");
   expect((await placeOf(grid)).y).toBe(folded);
+  await chip.focus();
+  await page.getByRole("button", { name: "Show fewer" }).waitFor();
   await chip.press("Enter");
   await expect.poll(query).toBe(`tag=="${names[4]}"`);
 });

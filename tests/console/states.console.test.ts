@@ -114,6 +114,33 @@ test.each(needs)("%s says that %s failed, asks again at a key, and shows what it
   expect(seen.complaints).toEqual([]);
 });
 
+test("the overview keeps what it shows while what failed is asked for again", async () => {
+  const { page } = seen;
+  const calls = /targets\.summary\?by=overdue/;
+  let [again, asked] = [Promise.resolve(), 0];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(calls, async (route) => {
+    asked += 1;
+    await again;
+    const answer = { status: 500, contentType: "application/json", body: JSON.stringify({ message: "Broken on purpose." }) };
+    // What is held when the test ends is let through instead.
+    await route.fulfill(answer).catch(() => undefined);
+  });
+  await page.goto(`${login().baseUrl}/console/`);
+  const alert = alertsOf(page).filter({ hasText: "Broken on purpose." }).first();
+  await alert.waitFor();
+  again = promise;
+  const before = asked;
+  await alert.getByRole("button", { name: "Try again" }).press("Enter");
+  await expect.poll(() => asked).toBeGreaterThan(before);
+  expect(await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true)))))).toBe(
+    true,
+  );
+  expect(await alert.count()).toBe(1);
+  resolve();
+  await page.unroute(calls);
+});
+
 const lists = [
   ["/devices", "**/api/mgmt/v1/targets?**"],
   ["/software", "**/api/mgmt/v1/distributionsets?**"],

@@ -1,6 +1,6 @@
 import type { Page, Route } from "playwright-core";
 
-/** What is moved by less is still under the pointer, in pixels: half a row of a list. */
+/** So much is let through, in pixels: half a row of a list. */
 const tolerated = 18;
 
 const pressable = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -16,17 +16,18 @@ interface Shift extends PerformanceEntry {
 
 /** Notes on every page that is opened what the browser has moved up or down by itself, if there is something in it that somebody may be about to press. */
 async function watch(page: Page): Promise<void> {
-  await page.addInitScript((pressed) => {
+  await page.addInitScript((pressable) => {
     const moved: Moved[] = [];
     Object.assign(globalThis, { moved });
     new PerformanceObserver((list) => {
       for (const { node, previousRect, currentRect } of (list.getEntries() as Shift[]).flatMap(({ sources }) => sources)) {
         const element = node instanceof Element ? node : node?.parentElement;
-        const isPressed = element?.matches(pressed) || element?.querySelector(pressed) != null;
-        // What has left the window has no place any more.
-        if (!element || !isPressed || currentRect.height === 0) continue;
+        const isPressable = element?.matches(pressable) || element?.querySelector(pressable) != null;
+        // For the browser what has left the window has no place any more.
+        const now = currentRect.height > 0 ? currentRect : element?.getBoundingClientRect();
+        if (!element || !isPressable || now === undefined || now.height === 0) continue;
         const what = `${element.tagName} ${(element.getAttribute("aria-label") ?? element.textContent ?? "").slice(0, 40)}`;
-        moved.push({ what, by: Math.round(currentRect.y - previousRect.y) });
+        moved.push({ what, by: Math.round(now.y - previousRect.y) });
       }
     }).observe({ type: "layout-shift", buffered: true });
   }, pressable);
@@ -47,7 +48,7 @@ export type Next = "oldest" | "newest";
 
 /**
  * Opens pages whose questions to the server are answered one by one, each only when the page has drawn the answer before.
- * Answers what moved up or down by that, and after which question.
+ * Answers what moved up or down by that, and after which question, and pages that asked nothing or are never complete.
  */
 export async function shiftsOf(page: Page, urls: readonly string[], next: Next): Promise<string[]> {
   const held: Route[] = [];
@@ -58,25 +59,37 @@ export async function shiftsOf(page: Page, urls: readonly string[], next: Next):
   });
   const shifts: string[] = [];
   for (const url of urls) {
+    // Nothing that the page before asks is taken for a question of this one.
+    await page.goto("about:blank");
     held.length = 0;
     await page.goto(url);
-    // A page that asks again and again is looked at for its first questions.
-    for (let answered = 0; answered < 20; answered += 1) {
-      const route = await taken(held, next, answered === 0 ? 2_000 : 200);
+    let question: string | undefined;
+    for (;;) {
+      const route = await taken(held, next, async () => question !== undefined && (await isComplete(page)));
+      shifts.push(...(await movedSince(page)).map(({ what, by }) => `${url}: after ${question} by ${by} px: ${what}`));
       if (route === undefined) break;
       // Nobody waits any more for a question that the page has taken back.
       const answer = await route.fetch({ timeout: 5_000 }).catch(() => undefined);
       if (answer === undefined) continue;
       await route.fulfill({ response: answer }).catch(() => undefined);
-      const question = new URL(route.request().url()).pathname;
-      shifts.push(...(await movedSince(page)).map(({ what, by }) => `${url}: after ${question} by ${by} px: ${what}`));
+      question = new URL(route.request().url()).pathname;
+      await frames(page);
     }
+    if (question === undefined) shifts.push(`${url} asked nothing`);
+    if (!(await isComplete(page))) shifts.push(`${url} is never complete`);
   }
   return shifts;
 }
 
-/** The next question; undefined if none is asked in time. */
-async function taken(held: Route[], next: Next, waitMs: number): Promise<Route | undefined> {
-  for (let waited = 0; held.length === 0 && waited < waitMs; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20));
-  return next === "oldest" ? held.shift() : held.pop();
+const isComplete = async (page: Page) =>
+  (await page.locator("h1").count()) > 0 && (await page.locator("[role=status][aria-label=Loading]").count()) === 0;
+
+/** The next question; undefined if none is asked for a moment and the page needs none, or if that takes too long. */
+async function taken(held: Route[], next: Next, needsNone: () => Promise<boolean>): Promise<Route | undefined> {
+  for (let waited = 0; waited < 20_000; waited += 200) {
+    for (let ms = 0; held.length === 0 && ms < 200; ms += 20) await new Promise((resolve) => setTimeout(resolve, 20));
+    if (held.length > 0) return next === "oldest" ? held.shift() : held.pop();
+    if (await needsNone()) return undefined;
+  }
+  return undefined;
 }

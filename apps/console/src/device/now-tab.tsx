@@ -5,7 +5,7 @@ import { ask, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { device as t } from "../text/en.ts";
 import { Card } from "../ui/page.tsx";
-import { Empty, Failure, Note, Refusal, Skeleton } from "../ui/states.tsx";
+import { Empty, Failure, Note, Pending, Refusal, Skeleton } from "../ui/states.tsx";
 import { ActionStatus } from "../ui/status.tsx";
 import { Time } from "../ui/time.tsx";
 import { About } from "./about.tsx";
@@ -90,7 +90,7 @@ function Version({ label, set }: { label: string; set: { name: string; version: 
   return (
     <div className={style["version"]}>
       <span>{label}</span>
-      <b>{set === undefined ? "–" : set === null ? t.nothing : `${set.name} ${set.version}`}</b>
+      <b>{set === undefined ? <Pending /> : set === null ? t.nothing : `${set.name} ${set.version}`}</b>
     </div>
   );
 }

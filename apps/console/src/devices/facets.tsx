@@ -49,13 +49,15 @@ function OneLine({ children }: { children: ReactNode }) {
     if (element === null) return;
     const measure = () => setIsLong(element.scrollHeight > oneLine);
     measure();
+    void document.fonts.ready.then(measure);
     const resized = new ResizeObserver(measure);
     resized.observe(element);
     return () => resized.disconnect();
   });
   return (
     <div className={style["facets"]}>
-      <div ref={box} className={style["line"]} data-unfolded={unfolded}>
+      {/* The focus or a search of the browser that leads to what is folded scrolls to it. */}
+      <div ref={box} className={style["line"]} data-unfolded={unfolded} onScroll={() => setUnfolded(true)}>
         {children}
       </div>
       {isLong && (

@@ -1,7 +1,8 @@
 import type { RolloutView } from "@harrier/contracts";
-import { type UseQueryResult, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheckBig } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { ask, problemOf, r } from "../api/client.ts";
 import { usePollMs } from "../api/live.ts";
 import { useLacking } from "../api/permissions.ts";
@@ -35,25 +36,47 @@ export function OverviewPage() {
   const needed = useNeeds(rollouts.data?.content ?? []);
   const unread = rollouts.data === undefined && rollouts.error !== null ? rollouts : undefined;
   const isRead = !mayRollouts || rollouts.data !== undefined || unread !== undefined;
-  const running = rollouts.data?.content.filter(isRunning);
   // The parts appear together, so that none is moved by another that comes later.
   const isReady = isRead && needed !== undefined && start.phase !== "unknown";
+  const parts = useLatest(isReady ? { start, needed, unread, rollouts: rollouts.data?.content } : undefined);
   return (
     <Page title={t.title}>
       <Scoped />
       <div className={style["columns"]}>
-        {!isReady && <Skeleton lines={6} />}
-        {isReady && (
-          <div className={style["stack"]}>
-            {start.phase === "going" && <Start of={start.started} />}
-            <Needs of={{ ...needed, failed: unread ?? needed.failed }} quiet={start.phase === "going"} />
-            {running !== undefined && (running.length > 0 || start.phase === "over") && <Running rollouts={running} />}
-          </div>
-        )}
+        {parts === undefined ? <Skeleton lines={6} /> : <Parts {...parts} />}
         {mayTargets && <Fleet />}
       </div>
     </Page>
   );
+}
+
+interface PartsProps {
+  readonly start: ReturnType<typeof useStart>;
+  readonly needed: Needed;
+  /** The rollouts that could not be asked for. */
+  readonly unread: Answered<unknown> | undefined;
+  /** Undefined for whoever may not see them, and while they could not be asked for. */
+  readonly rollouts: readonly RolloutView[] | undefined;
+}
+
+function Parts({ start, needed, unread, rollouts }: PartsProps) {
+  const running = rollouts?.filter(isRunning);
+  return (
+    <div className={style["stack"]}>
+      {start.phase === "going" && <Start of={start.started} />}
+      <Needs of={{ ...needed, failed: unread ?? needed.failed }} quiet={start.phase === "going"} />
+      {running !== undefined && (running.length > 0 || start.phase === "over") && <Running rollouts={running} />}
+    </div>
+  );
+}
+
+/** A value, or the last one while there is none: what was seen once is not taken away because something is asked for again. */
+function useLatest<T>(value: T | undefined): T | undefined {
+  const latest = useRef(value);
+  useEffect(() => {
+    if (value !== undefined) latest.current = value;
+  });
+  return value ?? latest.current;
 }
 
 const isRunning = ({ status }: RolloutView) => status === "running" || status === "starting";
@@ -69,7 +92,7 @@ interface Needed {
   readonly failed?: Answered<unknown> | undefined;
 }
 
-/** What needs somebody, with the rollouts that are open; undefined until all of it has been asked. */
+/** What needs somebody, with the rollouts that are open; undefined until all of it has been answered or refused. */
 function useNeeds(open: readonly RolloutView[]): Needed | undefined {
   const now = useNow();
   const mayRollouts = useLacking(r.rollouts.list) === undefined;
@@ -80,6 +103,8 @@ function useNeeds(open: readonly RolloutView[]): Needed | undefined {
     ...ask(r.rollouts.list, { query: { q: endedQuery(now), representation: "full", limit: 50, sort: "lastModifiedAt:DESC" } }),
     enabled: mayRollouts,
     refetchInterval: usePollMs(30_000),
+    // Its query changes by the hour.
+    placeholderData: keepPreviousData,
   });
   const devices = useQuery({
     ...ask(r.targets.summary, { query: { by: "overdue,updatestatus", top: 5 } }),
@@ -94,8 +119,8 @@ function useNeeds(open: readonly RolloutView[]): Needed | undefined {
     [mayKeys, keys],
     [mayQuotas, quotas],
   ];
-  const failed = asked.find(([may, { data, error }]) => may && data === undefined && error !== null)?.[1];
-  if (failed === undefined && asked.some(([may, { data }]) => may && data === undefined)) return undefined;
+  const missing = asked.filter(([may, { data }]) => may && data === undefined).map(([, one]) => one);
+  if (missing.some(({ error }) => error === null)) return undefined;
   const counted = (by: string, word: string) =>
     devices.data?.facets.find((facet) => facet.by === by)?.values.find(({ value }) => value === word)?.count ?? 0;
   const rollouts = [...open, ...(ended.data?.content ?? [])];
@@ -109,7 +134,7 @@ function useNeeds(open: readonly RolloutView[]): Needed | undefined {
     },
     now,
   );
-  return { needs, rollouts, failed };
+  return { needs, rollouts, failed: missing[0] };
 }
 
 interface NeedsProps {

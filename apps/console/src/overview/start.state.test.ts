@@ -28,7 +28,7 @@ test("the next step is the first that is not done", () => {
 
 test.each([
   [false, 5, undefined, "over"],
-  [true, 0, undefined, "going"],
+  [true, 0, undefined, "unknown"],
   [true, 5, undefined, "unknown"],
   [true, 5, { devices: 5, sets: 1, rollouts: 0 }, "going"],
   [true, 5, { devices: 5, sets: 1, rollouts: 1 }, "over"],

@@ -63,10 +63,13 @@ interface Begun {
   readonly started: Done | undefined;
 }
 
-/** The steps are over when a device has installed something, or when all are done. Without devices the first is to be done, whatever else is there. */
+/**
+ * The steps are over when a device has installed something, or when all are done. Without devices the first is to be done, whatever else is there, but
+ * which of the others are done decides what is shown.
+ */
 export function phaseOf({ nothingInstalled, devices, started }: Begun): Phase {
   if (!nothingInstalled) return "over";
-  if (devices === 0) return "going";
   if (started === undefined) return "unknown";
+  if (devices === 0) return "going";
   return nextStep(started) === undefined ? "over" : "going";
 }

@@ -7,7 +7,7 @@ import { useLacking } from "../api/permissions.ts";
 import { states, software as t } from "../text/en.ts";
 import { Button } from "../ui/button.tsx";
 import { Card, Facts } from "../ui/page.tsx";
-import { Failure } from "../ui/states.tsx";
+import { Failure, Pending } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { NewSet } from "./new-software.tsx";
 import style from "./software.module.css";
@@ -20,7 +20,14 @@ export function ModuleUse({ module }: { module: SoftwareModuleView }) {
   const [adding, setAdding] = useState(false);
   const lacking = useLacking(r.distributionSets.create);
   return (
-    <Card title={t.use}>
+    <Card
+      title={t.use}
+      aside={
+        <Button small why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
+          {t.newSetOf}
+        </Button>
+      }
+    >
       <Facts
         of={[
           [t.type, module.typeName ?? module.type],
@@ -30,11 +37,6 @@ export function ModuleUse({ module }: { module: SoftwareModuleView }) {
           [t.inSets, <Sets key="sets" moduleId={module.id} />],
         ]}
       />
-      <div className={style["makeSet"]}>
-        <Button why={lacking && states.missing(lacking)} onClick={() => setAdding(true)}>
-          {t.newSetOf}
-        </Button>
-      </div>
       {adding && <NewSet of={module} close={() => setAdding(false)} />}
     </Card>
   );
@@ -43,7 +45,7 @@ export function ModuleUse({ module }: { module: SoftwareModuleView }) {
 function Sets({ moduleId }: { moduleId: number }) {
   const q = `module.id==${moduleId}`;
   const { data, error, refetch } = useQuery(ask(r.distributionSets.list, { query: { q, sort: "id:DESC", limit: named } }));
-  if (data === undefined) return error === null ? "–" : <Failure error={error} retry={() => void refetch()} />;
+  if (data === undefined) return error === null ? <Pending /> : <Failure error={error} retry={() => void refetch()} />;
   const more = (data.total ?? 0) - data.content.length;
   if (data.content.length === 0) return <span className="muted">{t.inNoSet}</span>;
   return (

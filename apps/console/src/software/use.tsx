@@ -6,7 +6,7 @@ import { useLacking } from "../api/permissions.ts";
 import { software as t } from "../text/en.ts";
 import { count } from "../ui/format.ts";
 import { Card, Facts } from "../ui/page.tsx";
-import { Failure } from "../ui/states.tsx";
+import { Failure, Pending } from "../ui/states.tsx";
 import { Time } from "../ui/time.tsx";
 import { missingOf } from "./kinds.state.ts";
 import { useKinds } from "./kinds.ts";
@@ -14,6 +14,7 @@ import { useKinds } from "./kinds.ts";
 /** What a set is, what it lacks, and who uses it; each number leads to the list that it counts. */
 export function SetUse({ set }: { set: DistributionSetView }) {
   const { data, error, refetch } = useQuery(ask(r.distributionSets.statistics, { params: { distributionSetId: set.id } }));
+  const later = error === null ? <Pending /> : "–";
   return (
     <Card title={t.use}>
       <Facts
@@ -24,8 +25,8 @@ export function SetUse({ set }: { set: DistributionSetView }) {
           [t.columns.changed, <Time key="at" at={set.lastModifiedAt} />],
           [t.installed, <Devices key="installed" q={`installedds.id==${set.id}`} />],
           [t.assigned, <Devices key="assigned" q={`assignedds.id==${set.id}`} />],
-          [t.rollouts, data ? <Counts to="/rollouts" of={data.rollouts} q={`distributionset.id==${set.id}`} field="status" /> : "–"],
-          [t.actions, data ? <Counts to="/actions" of={data.actions} q={`distributionset.id==${set.id}`} field="detailstatus" /> : "–"],
+          [t.rollouts, data ? <Counts to="/rollouts" of={data.rollouts} q={`distributionset.id==${set.id}`} field="status" /> : later],
+          [t.actions, data ? <Counts to="/actions" of={data.actions} q={`distributionset.id==${set.id}`} field="detailstatus" /> : later],
         ]}
       />
       {data === undefined && error !== null && <Failure error={error} retry={() => void refetch()} />}

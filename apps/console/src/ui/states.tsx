@@ -67,6 +67,15 @@ export function Skeleton({ lines = 5 }: { lines?: number }) {
   );
 }
 
+/** In a line of text: what comes. */
+export function Pending() {
+  return (
+    <span role="status" aria-label={t.loading}>
+      –
+    </span>
+  );
+}
+
 /** A remark in a box: a hint, a warning, or a refusal. */
 export function Note({ tone, children, alert }: { tone?: "bad" | "warn"; children: ReactNode; alert?: boolean }) {
   const Icon = tone === undefined ? Info : TriangleAlert;
