@@ -65,18 +65,17 @@ export async function shiftsOf(page: Page, urls: readonly string[], next: Next):
     await page.goto(url);
     let question: string | undefined;
     for (;;) {
-      const route = await taken(held, next, async () => question !== undefined && (await isComplete(page)));
+      const route = await nextOf(held, next, async () => question !== undefined && (await isComplete(page)));
       shifts.push(...(await movedSince(page)).map(({ what, by }) => `${url}: after ${question} by ${by} px: ${what}`));
-      if (route === undefined) break;
+      if (route === "late") shifts.push(`${url} ${question === undefined ? "asked nothing" : "is never complete"}`);
+      if (route === "late" || route === "none") break;
       // Nobody waits any more for a question that the page has taken back.
-      const answer = await route.fetch({ timeout: 5_000 }).catch(() => undefined);
+      const answer = await route.fetch().catch(() => undefined);
       if (answer === undefined) continue;
       await route.fulfill({ response: answer }).catch(() => undefined);
       question = new URL(route.request().url()).pathname;
       await frames(page);
     }
-    if (question === undefined) shifts.push(`${url} asked nothing`);
-    if (!(await isComplete(page))) shifts.push(`${url} is never complete`);
   }
   return shifts;
 }
@@ -84,12 +83,13 @@ export async function shiftsOf(page: Page, urls: readonly string[], next: Next):
 const isComplete = async (page: Page) =>
   (await page.locator("h1").count()) > 0 && (await page.locator("[role=status][aria-label=Loading]").count()) === 0;
 
-/** The next question; undefined if none is asked for a moment and the page needs none, or if that takes too long. */
-async function taken(held: Route[], next: Next, needsNone: () => Promise<boolean>): Promise<Route | undefined> {
+/** The next question; "none" if none is asked for a moment and the page needs none, "late" if that takes too long. */
+async function nextOf(held: Route[], next: Next, needsNone: () => Promise<boolean>): Promise<Route | "none" | "late"> {
   for (let waited = 0; waited < 20_000; waited += 200) {
     for (let ms = 0; held.length === 0 && ms < 200; ms += 20) await new Promise((resolve) => setTimeout(resolve, 20));
-    if (held.length > 0) return next === "oldest" ? held.shift() : held.pop();
-    if (await needsNone()) return undefined;
+    const route = next === "oldest" ? held.shift() : held.pop();
+    if (route !== undefined) return route;
+    if (await needsNone()) return "none";
   }
-  return undefined;
+  return "late";
 }
