@@ -31,44 +31,6 @@ const menu = async (name: string, group?: string) => {
   await within.getByRole("button", { name }).first().press("Enter");
 };
 
-test("the first row that is chosen moves no row", async () => {
-  await openPage(page, login.baseUrl, "/devices");
-  const last = page.getByRole("checkbox", { name: `Choose ${prefix}-011` });
-  const top = async () => (await last.boundingBox())?.y;
-  await last.waitFor();
-  const before = await top();
-  await last.press("Space");
-  await page.getByText("1 device chosen").waitFor();
-  expect(await top()).toBe(before);
-  await page.getByRole("button", { name: "Choose none" }).press("Enter");
-  await page.getByText("1 device chosen").waitFor({ state: "detached" });
-});
-
-test("what devices are counted by takes one line until it is unfolded", async () => {
-  const names = Array.from({ length: 5 }, (_, index) => `${"zone of a long name ".repeat(3)}${index}`);
-  const tags = await admin().post<{ id: number }[]>(
-    "targettags",
-    names.map((name) => ({ name })),
-  );
-  await Promise.all(tags.map(({ id }) => admin().post(`targettags/${id}/assigned/${prefix}-000`, undefined)));
-  await openPage(page, login.baseUrl, "/devices");
-  const chip = page.getByRole("button", { name: names[4] ?? "" });
-  const grid = page.getByRole("grid", { name: "Devices" });
-  const placeOf = async (part: typeof grid) => (await part.boundingBox()) ?? { y: Number.NaN, height: Number.NaN };
-  await chip.waitFor();
-  const folded = (await placeOf(grid)).y;
-  await page.getByRole("button", { name: "Show all" }).press("Enter");
-  const { y, height } = await placeOf(chip);
-  expect(y + height).toBeGreaterThan(folded);
-  expect((await placeOf(grid)).y).toBeGreaterThan(y + height);
-  await page.getByRole("button", { name: "Show fewer" }).press("Enter");
-  expect((await placeOf(grid)).y).toBe(folded);
-  await chip.focus();
-  await page.getByRole("button", { name: "Show fewer" }).waitFor();
-  await chip.press("Enter");
-  await expect.poll(query).toBe(`tag=="${names[4]}"`);
-});
-
 test("what is chosen is forgotten with its filter, and does not come back with it", async () => {
   await openPage(page, login.baseUrl, `/devices?q=${encodeURIComponent(`controllerid==${prefix}-00*`)}`);
   await page.getByRole("checkbox", { name: `Choose ${prefix}-000` }).press("Space");

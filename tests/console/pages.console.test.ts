@@ -3,8 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { axe } from "./support/axe.ts";
 import { haveSession, openPage, visit } from "./support/browser.ts";
 import { adminOf } from "./support/fleet.ts";
-import { makePages } from "./support/paths.ts";
-import { shiftsOf } from "./support/shifts.ts";
+import { makePages } from "./support/pages.ts";
 import { makeTenant, operator, useBrowser } from "./support/suite.ts";
 
 // Every page with something in it: for people who cannot see it, in both themes, in narrow and wide windows, by keyboard, and under its policy.
@@ -139,21 +138,3 @@ test.concurrent("nothing is wrong with pages that could not be loaded", { timeou
   expect(complaints).toEqual([]);
   await context.close();
 });
-
-test.concurrent.each(["oldest", "newest"] as const)(
-  "what a page reads late moves nothing, the %s question first",
-  { timeout: 600_000 },
-  async (next) => {
-    // In a tenant of its own nothing happens meanwhile.
-    const own = await makeTenant();
-    const admin = adminOf(own);
-    const pages = await makePages(admin);
-    await expect.poll(async () => (await admin.get<{ total: number }>("rollouts?q=status==ready")).total).toBe(1);
-    const visited = await visit(browser());
-    await haveSession(visited, own);
-    const urls = pages.filter((path) => !/^\/system|nothing|nowhere/.test(path)).map((path) => `${own.baseUrl}/console${path}`);
-    expect(await shiftsOf(visited.page, urls, next)).toEqual([]);
-    expect(visited.complaints).toEqual([]);
-    await visited.context.close();
-  },
-);

@@ -1,7 +1,7 @@
 import { uniqueName } from "@harrier/testkit";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
-import { haveSession, openPage, type Visit, visit } from "./support/browser.ts";
+import { frames, haveSession, openPage, type Visit, visit } from "./support/browser.ts";
 import { adminOf, makeDevices, makeSet } from "./support/fleet.ts";
 import { operator, useBrowser } from "./support/suite.ts";
 
@@ -133,9 +133,7 @@ test("the overview keeps what it shows while what failed is asked for again", as
   const before = asked;
   await alert.getByRole("button", { name: "Try again" }).press("Enter");
   await expect.poll(() => asked).toBeGreaterThan(before);
-  expect(await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true)))))).toBe(
-    true,
-  );
+  await frames(page);
   expect(await alert.count()).toBe(1);
   resolve();
   await page.unroute(calls);

@@ -60,6 +60,10 @@ export async function openPage(page: Page, baseUrl: string, path: string): Promi
   await page.waitForFunction(() => document.querySelector("[role=status][aria-label=Loading]") === null);
 }
 
+/** Waits until the page has drawn what it knows. */
+export const frames = (page: Page): Promise<void> =>
+  page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
+
 /** Signs in by keyboard. */
 export async function signIn(page: Page, { baseUrl, user, password }: Login): Promise<void> {
   await page.goto(`${baseUrl}/console/login`);

@@ -1,4 +1,5 @@
 import type { Page, Route } from "playwright-core";
+import { frames } from "./browser.ts";
 
 /** So much is let through, in pixels: half a row of a list. */
 const tolerated = 18;
@@ -32,9 +33,6 @@ async function watch(page: Page): Promise<void> {
     }).observe({ type: "layout-shift", buffered: true });
   }, pressable);
 }
-
-const frames = (page: Page) =>
-  page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))));
 
 /** What has moved too far since it was asked for the last time. */
 async function movedSince(page: Page): Promise<Moved[]> {
